@@ -112,7 +112,7 @@ struct CExecutor {
     const Nesting inside(view.node.op->name());
     const auto given = make<Values>(), made = make<Values>();
     Values &in = *given, &out = *made;
-    const Lent lent_in(in), lent_out(out);
+    const LentValues lent_in(in), lent_out(out);
     for (size_t i = 0; i < node.args.size(); i++) push_argument(scope, in, node.op.schema.params[i], node.args[i]);
     const Live lent_scope(scope);
     thunder_scope* lent = handle(static_cast<Scope*>(&scope));

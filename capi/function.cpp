@@ -76,7 +76,7 @@ class CallbackFunction : public Function {
  private:
   Ref<Status> run(Scope& scope, const Values& in, Values& out) {
     const auto own = make<Values>(in);  // what the caller gave is his, whatever the callback does with this
-    const Lent lent_in(*own), lent_out(out);
+    const LentValues lent_in(*own), lent_out(out);
     const Live lent_scope(scope);
     if (auto failed =
             call_with_status(name(), [&] { return callback_(handle(&scope), handle(own.get()), handle(&out), user_); }))

@@ -89,7 +89,7 @@ void CustomOp::run_meta(const Call& call, Types& types) {
 }
 
 void CustomOp::call(thunder_fn callback, BuilderScope& scope, Values& in, Values& out, std::string_view what) const {
-  const Lent lent_in(in), lent_out(out);
+  const LentValues lent_in(in), lent_out(out);
   const Live lent_scope(scope);
   thunder_scope* lent = handle(static_cast<Scope*>(&scope));
   auto failed = call_with_status(cat("the ", what),

@@ -20,8 +20,6 @@
 namespace thunder {
 namespace {
 
-std::string reason(int error) { return std::generic_category().message(error); }
-
 // Linux moves at most about 2 GiB in one call.
 constexpr size_t kChunk = size_t{1} << 30;
 
@@ -70,13 +68,18 @@ void remove_abandoned(const std::string& path) {
 
 }  // namespace
 
+std::string system_message(int error) {
+  return std::generic_category().message(error);
+}
+
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
   require(path_.find('\0') == std::string::npos, "a file name must not contain a zero byte: '", path_.c_str(), "'");
   // O_NONBLOCK, since opening a pipe would wait for its writer.
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) {
     const int error = errno;
-    fail(error == ENOENT ? Code::not_found : Code::failed_precondition, "cannot open '", path_, "': ", reason(error));
+    fail(error == ENOENT ? Code::not_found : Code::failed_precondition, "cannot open '", path_,
+         "': ", system_message(error));
   }
   struct stat facts {};
   const bool known = ::fstat(descriptor_, &facts) == 0;
@@ -102,7 +105,7 @@ void InputFile::read(uint64_t offset, std::span<std::byte> to) const {
   while (!to.empty()) {
     ssize_t got = ::pread(descriptor_, to.data(), std::min(to.size(), kChunk), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(Code::data_lost, "cannot read '", path_, "': ", reason(errno));
+    if (got < 0) fail(Code::data_lost, "cannot read '", path_, "': ", system_message(errno));
     if (got == 0)
       fail(Code::data_lost, "'", path_, "' was cut short while it was read: expected ", size_, " bytes, found ",
            offset);
@@ -148,7 +151,7 @@ void OutputFile::open_temporary(const std::string& folder) {
 
 void OutputFile::give_up(std::string_view doing, int error) const {
   fail(error == ENOENT ? Code::not_found : Code::failed_precondition, "cannot write '", path_, "': failed to ", doing,
-       " in '", folder_, "': ", reason(error));
+       " in '", folder_, "': ", system_message(error));
 }
 
 OutputFile::~OutputFile() {

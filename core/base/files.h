@@ -12,6 +12,9 @@
 
 namespace thunder {
 
+// What the system says of an errno.
+std::string system_message(int error);
+
 // A regular file open for reading. Errors name the file, what was expected and what was found.
 class InputFile {
  public:

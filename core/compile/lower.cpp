@@ -11,11 +11,11 @@
 namespace thunder {
 namespace {
 
-struct Regroup {
+struct RegionPass {
   std::string_view name;  // of its stage
   void (*run)(Trace&, const Executors&, const Op& region, RegionStates&);
 };
-constexpr Regroup kRegroups[] = {
+constexpr RegionPass kRegionPasses[] = {
     {"form_regions", form_regions}, {"rematerialize", rematerialize}, {"merge_siblings", merge_siblings}};
 
 // Makes kernels of claimed nodes. Its references to executors stay valid as long as the program lives.
@@ -68,7 +68,7 @@ class KernelMaker : public ViewKernels {
     part.writes.clear();
     const auto claimed_by = [&](const Executors& asked) {
       Trace again = claim(descend(part, asked, settings_), asked, settings_);
-      for (const Regroup& regroup : kRegroups)
+      for (const RegionPass& regroup : kRegionPasses)
         if (!settings_.leaves_out(regroup.name)) regroup.run(again, asked, c.region(), c.states);
       return again.nodes;
     };

@@ -13,10 +13,13 @@ struct Factor {
 };
 
 // Memoized facts of expressions: sums share operands, so recursion without a memo would be exponential.
-class Facts {
+class NestFacts {
  public:
-  Facts(const Nest& n, AxisSet reduced)
-      : nest_(n), reduced_(reduced), ranges_(value_ranges(n)), factors_(n.exprs.size(), 0),
+  NestFacts(const Nest& n, AxisSet reduced)
+      : nest_(n),
+        reduced_(reduced),
+        ranges_(value_ranges(n)),
+        factors_(n.exprs.size(), 0),
         of_sums_(n.exprs.size(), 0) {
     for (ExprId id = 0; id < n.exprs.size(); id++) {
       const Expr& e = n.exprs[id];
@@ -50,7 +53,7 @@ class Facts {
 // has such a factor.
 class Product {
  public:
-  Product(const Facts& facts, ExprId of) : facts_(facts) { collect_factors(of); }
+  Product(const NestFacts& facts, ExprId of) : facts_(facts) { collect_factors(of); }
 
   const Factor& factor() const { return factor_; }
   const std::vector<ExprId>& other_factors() const { return rest_; }
@@ -80,7 +83,7 @@ class Product {
     else collect_factors(e.in[0]), collect_factors(e.in[1]);
   }
 
-  const Facts& facts_;
+  const NestFacts& facts_;
   Factor factor_{};
   std::vector<ExprId> rest_;
 };
@@ -92,7 +95,7 @@ class Rewrite {
 
   void run(AxisSet reduced) {
     const Nest& n = region_.nest;
-    const Facts facts(n, reduced);
+    const NestFacts facts(n, reduced);
     for (ExprId id = 0; id < n.exprs.size(); id++) {
       const Expr& e = n.exprs[id];
       if (e.fn == Fn::sum && is_real(e.dtype) && facts.count_row_factors(e.in[0]) == 1) {

@@ -9,7 +9,7 @@
 namespace thunder {
 namespace {
 
-const LrSchedulerRow& find_row(std::string_view kind) {
+const LrSchedulerRow& find_scheduler_row(std::string_view kind) {
   std::vector<std::string_view> names;
   for (auto& row : lr_scheduler_rows) {
     if (row.name == kind) return row;
@@ -43,7 +43,7 @@ bool improves(const Settings& o, double metric, double best) {
 
 LrScheduler::LrScheduler(const ModuleEnvironment& environment, std::string_view kind, Ref<Optimizer> optimizer,
                          std::vector<Ref<LrScheduler>> parts, const Options* options)
-    : row_(find_row(kind)),
+    : row_(find_scheduler_row(kind)),
       settings_(row_.options, options, row_.name),
       optimizer_(std::move(optimizer)),
       parts_(std::move(parts)),

@@ -13,7 +13,7 @@
 namespace thunder {
 namespace {
 
-const OptimizerRow& find_row(std::string_view kind) {
+const OptimizerRow& find_optimizer_row(std::string_view kind) {
   std::vector<std::string_view> names;
   for (auto& row : optimizer_rows()) {
     if (row.name == kind) return row;
@@ -52,7 +52,7 @@ std::vector<std::string> leaf_names(const Values& values) {
 }
 
 Optimizer::Optimizer(const ModuleEnvironment& environment, std::string_view kind, const Options* options)
-    : row_(find_row(kind)),
+    : row_(find_optimizer_row(kind)),
       defaults_(make_settings(row_, options, nullptr)),
       state_(make_module(environment, "Module", {})) {}
 

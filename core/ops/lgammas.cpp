@@ -86,7 +86,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (x <= 0 && x == std::nearbyint(x)) return kInfinity;
   return std::fabs(x) < kInfinity ? y : std::fabs(x);
 }
-struct Fill {
+struct FillWithLgammas {
   [[gnu::always_inline]] inline void operator()(const float* in, int64_t n, float* out) const {
     double x[kBlock], y[kBlock];
     for (int64_t done = 0; done < n; done += kBlock) {
@@ -106,7 +106,7 @@ struct Fill {
 }  // namespace
 
 void fill_lgammas(const float* in, int64_t n, float* out) {
-  run_widest<Fill>(in, n, out);
+  run_widest<FillWithLgammas>(in, n, out);
 }
 
 }  // namespace thunder

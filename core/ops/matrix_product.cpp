@@ -22,7 +22,7 @@ struct Place {
 };
 
 // The places of positions [first, first + count), counted up without a division each.
-void compute_places(const Positions& p, int64_t first, int64_t count, Place* out) {
+void compute_places(const AxisPositions& p, int64_t first, int64_t count, Place* out) {
   int64_t rest = first;
   std::array<int64_t, 3> at{};
   at[2] = rest % p.size[2], rest /= p.size[2];
@@ -146,7 +146,7 @@ struct Narrow {
 };
 #if defined(__x86_64__) && defined(__GNUC__)
 template <class S>
-struct Wide {
+struct Widened {
   static constexpr int width = 2 * kWideVector / static_cast<int>(sizeof(S));
   [[gnu::target("avx2")]] static void run(const S* left, const S* right, int64_t depth, S* sums) {
     multiply_tile<S, width>(left, right, depth, sums);
@@ -155,7 +155,7 @@ struct Wide {
 bool has_avx2() { return __builtin_cpu_supports("avx2"); }
 #else
 template <class S>
-using Wide = Narrow<S>;
+using Widened = Narrow<S>;
 bool has_avx2() { return false; }
 #endif
 
@@ -164,7 +164,7 @@ void multiply_block(const Operand& left, const Operand& right, int64_t i0, int64
                     int64_t depth, Sum<T>* sums) {
   alignas(64) Sum<T> packed_left[kRows * kInner], packed_right[Tile::width * kInner];
   Depth inner_left, inner_right;
-  auto enter = [&](const Positions& p, int64_t k0, Depth& d) {
+  auto enter = [&](const AxisPositions& p, int64_t k0, Depth& d) {
     d.count = std::min(kInner, depth - k0);
     compute_places(p, k0, d.count, d.places);
     d.n_runs = find_runs(d.places, d.count, d.runs);
@@ -183,8 +183,8 @@ void multiply_block(const Operand& left, const Operand& right, int64_t i0, int64
 }
 
 template <class T, class Tile>
-void multiply_matrices(const Operand& left, const Operand& right, const Product& out, int64_t rows, int64_t columns,
-                       int64_t depth) {
+void multiply_matrices(const Operand& left, const Operand& right, const ProductOutput& out, int64_t rows,
+                       int64_t columns, int64_t depth) {
   alignas(64) Sum<T> sums[kRows * kColumns];
   Place to_row[kRows], to_column[kColumns];
   for (int64_t i0 = 0; i0 < rows; i0 += kRows) {
@@ -206,12 +206,13 @@ void multiply_matrices(const Operand& left, const Operand& right, const Product&
 
 }  // namespace
 
-void matrix_product(DType dtype, const Operand& left, const Operand& right, const Product& out, int64_t rows,
+void matrix_product(DType dtype, const Operand& left, const Operand& right, const ProductOutput& out, int64_t rows,
                     int64_t columns, int64_t inner) {
   by_dtype(dtype, [&](auto t) {
     using T = decltype(t);
     if constexpr (!std::is_same_v<T, bool>) {
-      if (has_avx2()) multiply_matrices<T, Wide<Sum<T>>>(left, right, out, rows, columns, inner);
+      if (has_avx2())
+        multiply_matrices<T, Widened<Sum<T>>>(left, right, out, rows, columns, inner);
       else multiply_matrices<T, Narrow<Sum<T>>>(left, right, out, rows, columns, inner);
     }
   });

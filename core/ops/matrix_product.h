@@ -11,14 +11,14 @@ namespace thunder {
 
 // Where the positions along one side of such a matrix lie. A position counts through up to three axes, the last one
 // fastest; each step along an axis moves by `offset` elements and, in an image, by `y` and `x` pixels.
-struct Positions {
+struct AxisPositions {
   std::array<int64_t, 3> size{1, 1, 1};  // the first is never read
   std::array<int64_t, 3> offset{};
   std::array<int64_t, 3> y{}, x{};
   int64_t first_y = 0, first_x = 0;
 
   // A single axis.
-  static Positions strided(int64_t stride) { return {.size = {1, 1, INT64_MAX}, .offset = {0, 0, stride}}; }
+  static AxisPositions strided(int64_t stride) { return {.size = {1, 1, INT64_MAX}, .offset = {0, 0, stride}}; }
 };
 
 struct Image {
@@ -29,19 +29,19 @@ struct Image {
 
 struct Operand {
   const void* data = nullptr;
-  Positions outer{};  // rows of the left operand, columns of the right one
-  Positions inner{};  // what is summed over
+  AxisPositions outer{};  // rows of the left operand, columns of the right one
+  AxisPositions inner{};  // what is summed over
   Image image{};      // pixels outside of it are zero
 };
 
-struct Product {
+struct ProductOutput {
   void* data = nullptr;
-  Positions rows{}, columns{};
+  AxisPositions rows{}, columns{};
 };
 
 // out[i, j] = sum over k of left[i, k] * right[k, j]. bf16 and f16 sum in f32, integers wrap. Requires: a dtype that
 // by_dtype (ops/kernels.h) knows, and not boolean. Takes no memory but the stack's.
-void matrix_product(DType dtype, const Operand& left, const Operand& right, const Product& out, int64_t rows,
+void matrix_product(DType dtype, const Operand& left, const Operand& right, const ProductOutput& out, int64_t rows,
                     int64_t columns, int64_t inner);
 
 }  // namespace thunder

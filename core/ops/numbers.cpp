@@ -42,12 +42,12 @@ bool is_exact_in_half(const Call& c, size_t param, DType half) {
 }
 
 // The device and shape of a result.
-struct Place {
+struct ScalarPlace {
   Shape shape;
   Device device = Device::none;
 };
-Place choose_place(const Call& c, std::initializer_list<size_t> params) {
-  Place p;
+ScalarPlace choose_place(const Call& c, std::initializer_list<size_t> params) {
+  ScalarPlace p;
   bool stays = false;  // one of them is where all are to be
   for (size_t i : params) {
     if (c.args[i].kind != ArgKind::value) continue;
@@ -126,7 +126,7 @@ ComputedOperands promote_operands(const Call& c, std::initializer_list<size_t> p
     return out;
   }
   if (narrow == In16::computed && are_live_numbers(c, params)) return promote_numbers(c, params, to_real_dtype);
-  const Place place = choose_place(c, params);
+  const ScalarPlace place = choose_place(c, params);
   const DType common = common_dtype(c, [&](Promotion& p) {
     for (size_t i : params) add_operand(p, c, i);
   });

@@ -5,7 +5,7 @@
 namespace thunder {
 namespace {
 
-struct Fill {
+struct FillWithWords {
   [[gnu::always_inline]] inline void operator()(const Philox& random, int64_t first, int64_t n, uint32_t* words) const {
     random.blocks(static_cast<uint64_t>(first) / 4, n / 4, words);
     if (n % 4 == 0) return;
@@ -17,7 +17,7 @@ struct Fill {
 }  // namespace
 
 void fill_words(const Philox& random, int64_t first, int64_t n, uint32_t* words) {
-  run_widest<Fill>(random, first, n, words);
+  run_widest<FillWithWords>(random, first, n, words);
 }
 
 }  // namespace thunder

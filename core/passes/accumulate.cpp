@@ -5,7 +5,7 @@
 namespace thunder {
 namespace {
 
-constexpr std::string_view kRules[] = {
+constexpr std::string_view kAccumulateRules[] = {
     "add(x, take_add(0, dim, index, y)) -> take_add(x, dim, index, y)",
     "add(take_add(0, dim, index, y), x) -> take_add(x, dim, index, y)",
     "add(x, scatter_add(0, dim, index, y)) -> scatter_add(x, dim, index, y)",
@@ -16,8 +16,8 @@ constexpr std::string_view kRules[] = {
 
 std::optional<Trace> accumulate(const Trace& trace, PassContext& context) {
   std::vector<Rule> rules;
-  rules.reserve(std::size(kRules));
-  for (std::string_view rule : kRules) rules.emplace_back(rule, context.registry, "prims.");
+  rules.reserve(std::size(kAccumulateRules));
+  for (std::string_view rule : kAccumulateRules) rules.emplace_back(rule, context.registry, "prims.");
   return apply_rules(trace, context.registry, rules);
 }
 

@@ -5,7 +5,7 @@ namespace {
 
 // x + 0 is not x when x is -0.0; x * 0 is not 0 when x is NaN, infinite or negative; x - x is not 0 when x is not
 // finite.
-constexpr AlgebraRow kRules[] = {
+constexpr AlgebraRow kAlgebraRules[] = {
     {"detach(x) -> x", Exact::always},  // this pass runs after gradients are expanded
     {"add(x, -0.0) -> x", Exact::always},
     {"add(-0.0, x) -> x", Exact::always},
@@ -54,7 +54,7 @@ constexpr AlgebraRow kRules[] = {
 
 bool is_rule_allowed(size_t rule, const TensorType& result, const void* context) {
   const bool real = is_real(result.dtype), fast = static_cast<const PassContext*>(context)->fast_math;
-  switch (kRules[rule].exact) {
+  switch (kAlgebraRules[rule].exact) {
     case Exact::always: return true;
     case Exact::reals: return real;
     case Exact::integers: return !real || fast;
@@ -65,12 +65,14 @@ bool is_rule_allowed(size_t rule, const TensorType& result, const void* context)
 
 }  // namespace
 
-std::span<const AlgebraRow> algebra_rules() { return kRules; }
+std::span<const AlgebraRow> algebra_rules() {
+  return kAlgebraRules;
+}
 
 std::optional<Trace> algebra(const Trace& trace, PassContext& context) {
   std::vector<Rule> rules;
-  rules.reserve(std::size(kRules));
-  for (const AlgebraRow& row : kRules) rules.emplace_back(row.rule, context.registry, "prims.");
+  rules.reserve(std::size(kAlgebraRules));
+  for (const AlgebraRow& row : kAlgebraRules) rules.emplace_back(row.rule, context.registry, "prims.");
   return apply_rules(trace, context.registry, rules, is_rule_allowed, &context);
 }
 

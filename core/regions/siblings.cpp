@@ -11,7 +11,7 @@ namespace thunder {
 namespace {
 
 // How many nodes after a kernel are searched for a sibling.
-constexpr size_t kWindow = 64;
+constexpr size_t kSiblingWindow = 64;
 
 class Siblings {
  public:
@@ -65,7 +65,7 @@ class Siblings {
       if (!broadcast_.has(v)) read_.add(v);
     });
     dependents_.add(*entries_[first].node);
-    for (size_t i = first + 1; i < std::min(entries_.size(), first + kWindow); i++) {
+    for (size_t i = first + 1; i < std::min(entries_.size(), first + kSiblingWindow); i++) {
       const Entry& entry = entries_[i];
       const bool passes = entry.kernel || def(*entry.node).view || entry.max_elements <= 1;
       if (!passes) return false;

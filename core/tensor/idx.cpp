@@ -12,13 +12,13 @@
 namespace thunder {
 namespace {
 
-struct TypeCode {
+struct IdxType {
   uint8_t code;
   DType type;
 };
-constexpr std::array kCodes = {
-    TypeCode{0x08, DType::u8},  TypeCode{0x09, DType::i8},  TypeCode{0x0b, DType::i16},
-    TypeCode{0x0c, DType::i32}, TypeCode{0x0d, DType::f32}, TypeCode{0x0e, DType::f64},
+constexpr std::array kIdxTypes = {
+    IdxType{0x08, DType::u8},  IdxType{0x09, DType::i8},  IdxType{0x0b, DType::i16},
+    IdxType{0x0c, DType::i32}, IdxType{0x0d, DType::f32}, IdxType{0x0e, DType::f64},
 };
 
 // The bytes of the file in order, unpacked on the way if need be.
@@ -62,10 +62,10 @@ class Source {
 };
 
 DType dtype_of_code(const std::string& path, std::byte code) {
-  for (auto& row : kCodes)
+  for (auto& row : kIdxTypes)
     if (row.code == static_cast<uint8_t>(code)) return row.type;
   fail(Code::data_lost, "'", path, "' is not a valid IDX file: its element type is ", static_cast<int>(code),
-       "; known are ", join(kCodes, ", ", [](auto& row) { return row.code; }));
+       "; known are ", join(kIdxTypes, ", ", [](auto& row) { return row.code; }));
 }
 
 }  // namespace

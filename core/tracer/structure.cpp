@@ -8,9 +8,9 @@ namespace {
 
 constexpr std::string_view kSpecial = "[]{}*,:\"";
 
-class Reader {
+class StructureReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit StructureReader(std::string_view text) : text_(text) {}
 
   std::optional<size_t> count_leaves() {
     // Each iteration reads one entry: a leaf or a group, with its key in a map.
@@ -72,6 +72,8 @@ class Reader {
 
 }  // namespace
 
-std::optional<size_t> structure_leaves(std::string_view text) { return Reader(text).count_leaves(); }
+std::optional<size_t> structure_leaves(std::string_view text) {
+  return StructureReader(text).count_leaves();
+}
 
 }  // namespace thunder

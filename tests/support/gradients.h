@@ -26,7 +26,7 @@ inline Numbers numbers(std::vector<int64_t> shape, uint64_t seed = 1, double low
   return out;
 }
 
-using Function = std::function<Tensor*(Eager&, const std::vector<Tensor*>&)>;
+using EagerFunction = std::function<Tensor*(Eager&, const std::vector<Tensor*>&)>;
 
 inline std::vector<Tensor*> tensors(Eager& e, const std::vector<Numbers>& inputs) {
   std::vector<Tensor*> out;
@@ -42,7 +42,7 @@ inline Tensor* weighted_sum(Eager& e, Tensor* t, uint64_t seed) {
 }
 
 // d(loss)/d(inputs) by the tape against central differences of `loss`, which gives a 0-d tensor.
-inline void expect_loss_gradients(const std::vector<Numbers>& inputs, const Function& loss, double tolerance) {
+inline void expect_loss_gradients(const std::vector<Numbers>& inputs, const EagerFunction& loss, double tolerance) {
   Eager taped(true);
   std::vector<Tensor*> leaves = tensors(taped, inputs);
   Tensor* at = loss(taped, leaves);
@@ -70,12 +70,12 @@ inline void expect_loss_gradients(const std::vector<Numbers>& inputs, const Func
 }
 
 // The gradients of f's result, whatever its shape.
-inline void expect_gradients(const std::vector<Numbers>& inputs, const Function& f, double tolerance = 1e-7) {
+inline void expect_gradients(const std::vector<Numbers>& inputs, const EagerFunction& f, double tolerance = 1e-7) {
   expect_loss_gradients(inputs, [&](Eager& e, const std::vector<Tensor*>& x) { return weighted_sum(e, f(e, x), 7); }, tolerance);
 }
 
 // The gradients of the gradients.
-inline void expect_second_gradients(const std::vector<Numbers>& inputs, const Function& f, double tolerance = 1e-6) {
+inline void expect_second_gradients(const std::vector<Numbers>& inputs, const EagerFunction& f, double tolerance = 1e-6) {
   auto loss = [&](Eager& e, const std::vector<Tensor*>& x) {
     Values wrt;
     for (Tensor* t : x) wrt.push(Ref<Tensor>(t));

@@ -19,7 +19,7 @@ double glorot_bound(int64_t in, int64_t out) {
   return std::sqrt(6 / static_cast<double>(in + out));
 }
 
-void init(ModuleInit& m) {
+void init_attention(ModuleInit& m) {
   const int64_t width = m.module.integer("embed_dim"), heads = m.module.integer("num_heads");
   const int64_t keys = width_or_embed_dim(m.module, "kdim"), values = width_or_embed_dim(m.module, "vdim");
   m.require(width > 0 && heads > 0 && keys > 0 && values > 0,
@@ -209,20 +209,20 @@ class Attention {
   int64_t batch_ = 0, targets_ = 0, sources_ = 0;
 };
 
-constexpr ModuleRow kRow = layer(
+constexpr ModuleRow kMultiheadAttention = layer(
     "MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True, bool add_bias_kv=False, "
     "bool add_zero_attn=False, int? kdim=None, int? vdim=None, bool batch_first=False) -> (tensor, tensor)",
     "Attention by several heads between linear projections: of [length, batch, embed_dim], or with batch_first "
     "[batch, length, embed_dim], or without a batch. Gives the result and, unless need_weights is False, the "
     "weights. "
     "True in a boolean mask hides.",
-    [](ModuleCall& c) { Attention(c).run(); }, init,
+    [](ModuleCall& c) { Attention(c).run(); }, init_attention,
     "forward(tensor query, tensor key, tensor value, tensor? key_padding_mask=None, bool "
     "need_weights=True, tensor? attn_mask=None, bool average_attn_weights=True, bool is_causal=False) -> (tensor, "
     "tensor)");
 
 }  // namespace
 
-extern const ModuleRows multihead_attention_kinds = {&kRow, 1};
+extern const ModuleRows multihead_attention_kinds = {&kMultiheadAttention, 1};
 
 }  // namespace thunder

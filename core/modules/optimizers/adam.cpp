@@ -22,7 +22,7 @@ constexpr std::array kNAdam = {
     kDecoupled, kMaximize};
 constexpr std::array kRAdam = {kLr, kBetas, kEps, kL2, kDecoupled, kMaximize};
 
-void check(std::string_view who, const Settings& o) {
+void check_adam(std::string_view who, const Settings& o) {
   check_betas(who, o);
   check_positive(who, o, {"eps", "weight_decay"});
   if (o.has("momentum_decay")) check_positive(who, o, {"momentum_decay"});
@@ -48,14 +48,14 @@ std::vector<Moment> adam_moments(const Settings& o) {
 // lr / (1 - beta1^t) and sqrt(1 - beta2^t).
 std::vector<Var> prepare_adam(const OptimizerStep& s) {
   const auto& betas = s.settings.reals("betas");
-  return {s.lr / momentum_correction(s), sqrt(bias_correction(s, betas[1]))};
+  return {s.lr / momentum_correction(s), square_root(bias_correction(s, betas[1]))};
 }
 
 void move_adam(OptimizerStep& s) {
   move_means(s);
   const bool amsgrad = s.settings.flag("amsgrad");
   if (amsgrad) s.moments[2] = op("maximum", s.moments[2], s.moments[1]);
-  Var root = sqrt(amsgrad ? s.moments[2] : s.moments[1]);
+  Var root = square_root(amsgrad ? s.moments[2] : s.moments[1]);
   s.parameter = s.parameter - s.moments[0] / (root / s.shared[1] + s.settings.real("eps")) * s.shared[0];
 }
 
@@ -102,7 +102,7 @@ void update_nadam(OptimizerStep& s) {
   apply_weight_decay(s);
   move_means(s);
   product = product * mu;
-  Var root = sqrt(s.moments[1] / s.shared[2]) + s.settings.real("eps");
+  Var root = square_root(s.moments[1] / s.shared[2]) + s.settings.real("eps");
   Var by_gradient = s.lr * (-mu + 1.0) / (-product + 1.0), by_mean = s.lr * next / (-(product * next) + 1.0);
   s.parameter = s.parameter - s.gradient / root * by_gradient - s.moments[0] / root * by_mean;
 }
@@ -120,24 +120,24 @@ std::vector<Var> prepare_radam(const OptimizerStep& s) {
   Var length = -(s.step * power(betas[1], s.step) * 2.0 / correction) + most;
   Var known = op("gt", length, 5.0);
   Var share = (length - 4.0) * (length - 2.0) * (most / ((most - 4) * (most - 2))) / length;
-  return {s.lr / momentum_correction(s), known, sqrt(op("maximum", share, 0.0) * correction)};
+  return {s.lr / momentum_correction(s), known, square_root(op("maximum", share, 0.0) * correction)};
 }
 void update_radam(OptimizerStep& s) {
   apply_weight_decay(s);
   move_means(s);
-  Var adaptive = s.moments[0] * s.shared[2] / (sqrt(s.moments[1]) + s.settings.real("eps"));
+  Var adaptive = s.moments[0] * s.shared[2] / (square_root(s.moments[1]) + s.settings.real("eps"));
   s.parameter = s.parameter - op("where", s.shared[1], adaptive, s.moments[0]) * s.shared[0];
 }
 
 constexpr OptimizerRow kRows[] = {
-    {"Adam", "Steps against the running mean of the gradient over the root of its running square.", kAdam, check,
+    {"Adam", "Steps against the running mean of the gradient over the root of its running square.", kAdam, check_adam,
      adam_moments, prepare_adam, update_adam},
-    {"AdamW", "Adam whose weight decay acts on the parameters, not through the moments.", kAdamW, check, adam_moments,
-     prepare_adam, update_adamw},
-    {"Adamax", "Adam that divides by a running maximum.", kAdamax, check, adamax_moments, prepare_adamax,
+    {"AdamW", "Adam whose weight decay acts on the parameters, not through the moments.", kAdamW, check_adam,
+     adam_moments, prepare_adam, update_adamw},
+    {"Adamax", "Adam that divides by a running maximum.", kAdamax, check_adam, adamax_moments, prepare_adamax,
      update_adamax},
-    {"NAdam", "Adam with Nesterov's momentum.", kNAdam, check, nadam_moments, prepare_nadam, update_nadam},
-    {"RAdam", "Adam that is SGD with momentum while the running square is of too few steps.", kRAdam, check,
+    {"NAdam", "Adam with Nesterov's momentum.", kNAdam, check_adam, nadam_moments, prepare_nadam, update_nadam},
+    {"RAdam", "Adam that is SGD with momentum while the running square is of too few steps.", kRAdam, check_adam,
      radam_moments, prepare_radam, update_radam},
 };
 

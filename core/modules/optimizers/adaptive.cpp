@@ -35,7 +35,7 @@ void update_rmsprop(OptimizerStep& s) {
     mean = lerp(mean, s.gradient, 1 - alpha);
     variance = square - mean * mean;
   }
-  Var direction = s.gradient / (sqrt(variance) + s.settings.real("eps"));
+  Var direction = s.gradient / (square_root(variance) + s.settings.real("eps"));
   if (s.settings.real("momentum") > 0) direction = s.moments[1] = s.moments[1] * momentum_of(s) + direction;
   s.parameter = s.parameter - direction * s.lr;
 }
@@ -63,7 +63,7 @@ void update_adagrad(OptimizerStep& s) {
   Var& sum = s.moments[0];
   decay_by_gradient(s);
   sum = sum + s.gradient * s.gradient;
-  s.parameter = s.parameter - s.gradient / (sqrt(sum) + s.settings.real("eps")) * s.shared[0];
+  s.parameter = s.parameter - s.gradient / (square_root(sum) + s.settings.real("eps")) * s.shared[0];
 }
 
 // ---- Adadelta ----
@@ -87,7 +87,7 @@ void update_adadelta(OptimizerStep& s) {
   Var &square = s.moments[0], &moved = s.moments[1];
   decay_by_gradient(s);
   square = square * rho + s.gradient * s.gradient * (1 - rho);
-  Var delta = sqrt(moved + eps) / sqrt(square + eps) * s.gradient;
+  Var delta = square_root(moved + eps) / square_root(square + eps) * s.gradient;
   moved = moved * rho + delta * delta * (1 - rho);
   s.parameter = s.parameter - delta * s.lr;
 }

@@ -39,7 +39,7 @@ Var mean_along(Var x, int64_t dim) {
   return x.builder->call("mean", {x, Shape{dim}, true});
 }
 Var root_mean_square(Var x) {
-  return sqrt(x.builder->call("mean", {x * x}));
+  return square_root(x.builder->call("mean", {x * x}));
 }
 
 void update_adafactor(OptimizerStep& s) {

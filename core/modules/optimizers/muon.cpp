@@ -45,7 +45,7 @@ Var orthogonalize(Var x, const Settings& o) {
   const auto& c = o.reals("ns_coefficients");
   const bool tall = x.size(0).value() > x.size(1).value();
   if (tall) x = op("transpose", x, 0, 1);
-  x = x / op("maximum", sqrt(op("sum", x * x)), o.real("eps"));
+  x = x / op("maximum", square_root(op("sum", x * x)), o.real("eps"));
   for (int64_t i = 0; i < o.integer("ns_steps"); i++) {
     Var gram = op("matmul", x, op("transpose", x, 0, 1));
     x = x * c[0] + op("matmul", gram * c[1] + op("matmul", gram, gram) * c[2], x);

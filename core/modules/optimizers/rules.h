@@ -41,7 +41,9 @@ consteval OptionRow lr(std::string_view fallback) {
 inline Var op(std::string_view name, Var x) { return x.builder->call(name, {x}); }
 inline Var op(std::string_view name, Var x, In y) { return x.builder->call(name, {x, y}); }
 inline Var op(std::string_view name, Var x, In y, In z) { return x.builder->call(name, {x, y, z}); }
-inline Var sqrt(Var x) { return op("sqrt", x); }
+inline Var square_root(Var x) {
+  return op("sqrt", x);
+}
 // base^exponent, of f64.
 inline Var power(double base, Var exponent) { return exponent.builder->call("pow", {base, exponent}); }
 // 1 - base^step, of f64.

@@ -106,8 +106,6 @@ void dropout(Node& n) {
   n.give(kept);
 }
 
-constexpr int kNow = kLatestOpset;
-
 constexpr ImportRow kRows[] = {
     {"Relu", 6, kNow, unary<"relu">},
     {"Sigmoid", 6, kNow, unary<"sigmoid">},

@@ -102,8 +102,6 @@ void range(Node& n) {
   n.give(n.op("arange", {start, away ? start : limit, step, dtype}));
 }
 
-constexpr int kNow = kLatestOpset;
-
 constexpr ImportRow kRows[] = {
     {"Constant", 1, kNow, constant},
     {"Identity", 1, kNow, identity},

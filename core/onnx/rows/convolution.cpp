@@ -5,7 +5,7 @@
 namespace thunder::onnx {
 namespace {
 
-void check_dims(Node& n, size_t dims) {
+void check_convolution_dims(Node& n, size_t dims) {
   if (dims > 3) n.refuse("it has ", dims, " spatial dims; there are convolutions of 1 to 3");
 }
 
@@ -19,7 +19,7 @@ std::vector<int64_t> kernel_of(Node& n, const Shape& weight) {
 void conv(Node& n) {
   Tensor *x = n[0], *weight = n[1];
   Windows w = windows_of(n, n.shape(0), kernel_of(n, n.shape(1)));
-  check_dims(n, w.dims());
+  check_convolution_dims(n, w.dims());
   if (!w.symmetric()) {
     x = pad_tensor(n, x, w.begin, w.end, 0);
     w.begin.assign(w.dims(), 0);
@@ -49,7 +49,7 @@ void pads_for_output(Node& n, Windows& w, std::vector<int64_t>& extra) {
 void conv_transpose(Node& n) {
   Tensor *x = n[0], *weight = n[1];
   Windows w = windows_of(n, n.shape(0), kernel_of(n, n.shape(1)));
-  check_dims(n, w.dims());
+  check_convolution_dims(n, w.dims());
   std::vector<int64_t> extra = n.integers("output_padding");
   if (extra.empty()) extra.assign(w.dims(), 0);
   n.require(extra.size() == w.dims(), "its attribute 'output_padding' has ", extra.size(), " numbers");

@@ -101,8 +101,6 @@ void cast_like(Node& n) {
   n.give(narrow ? narrowed(n, n[0], *narrow) : n.cast(n[0], n.dtype(1)));
 }
 
-constexpr int kNow = kLatestOpset;
-
 constexpr ImportRow kRows[] = {
     {"Abs", 6, kNow, unary<"abs">, host_abs},
     {"Acos", 7, kNow, unary<"acos">},

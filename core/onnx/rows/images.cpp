@@ -173,8 +173,6 @@ void max_unpool(Node& n) {
   n.give(y);
 }
 
-constexpr int kNow = kLatestOpset;
-
 constexpr ImportRow kRows[] = {
     {"DepthToSpace", 1, kNow, depth_to_space},
     {"SpaceToDepth", 1, kNow, space_to_depth},

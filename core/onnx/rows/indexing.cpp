@@ -212,8 +212,6 @@ void tensor_scatter(Node& n) {
   n.give(n.op("scatter", {n[0], static_cast<int64_t>(axis), n.op("expand", {places, update}), n[1]}));
 }
 
-constexpr int kNow = kLatestOpset;
-
 constexpr ImportRow kRows[] = {
     {"Gather", 1, kNow, gather, host_gather},
     {"GatherElements", 11, kNow, gather_elements},

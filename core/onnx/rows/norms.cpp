@@ -143,8 +143,6 @@ void mean_variance_norm(Node& n) {
   n.give(n.op("div", {centred, n.op("add", {deviation, 1e-9})}));
 }
 
-constexpr int kNow = kLatestOpset;
-
 constexpr ImportRow kRows[] = {
     {"BatchNormalization", 7, kNow, batch_norm},
     {"InstanceNormalization", 6, kNow, instance_norm},

@@ -8,7 +8,7 @@
 namespace thunder::onnx {
 namespace {
 
-void check_dims(Node& n, size_t dims) {
+void check_pool_dims(Node& n, size_t dims) {
   if (dims > 3) n.refuse("it has ", dims, " spatial dims; there are pools of 1 to 3");
 }
 
@@ -77,7 +77,7 @@ Tensor* pad_with_ceil_mode(Node& n, Tensor* x, Windows& w, bool ceil, double fil
 void max_pool(Node& n) {
   Tensor* x = n[0];
   Windows w = windows_of(n, n.shape(0));
-  check_dims(n, w.dims());
+  check_pool_dims(n, w.dims());
   bool ceil = n.flag("ceil_mode"), plain = w.symmetric();
   for (size_t d = 0; d < w.dims(); d++) plain &= w.begin[d] <= w.kernel[d] / 2;
   if (!plain) {
@@ -117,7 +117,7 @@ Tensor* window_sums(Node& n, Tensor* x, const Windows& w) {
 void average_pool(Node& n) {
   Tensor* x = n[0];
   Windows w = windows_of(n, n.shape(0));
-  check_dims(n, w.dims());
+  check_pool_dims(n, w.dims());
   const bool ceil = n.flag("ceil_mode"), with_pads = n.flag("count_include_pad");
   bool plain = w.symmetric() && !dilated(w);
   for (size_t d = 0; d < w.dims(); d++) plain &= w.begin[d] <= w.kernel[d] / 2;
@@ -146,7 +146,7 @@ void average_pool(Node& n) {
 void lp_pool(Node& n) {
   const double p = static_cast<double>(n.integer("p", 2));
   Windows w = windows_of(n, n.shape(0));
-  check_dims(n, w.dims());
+  check_pool_dims(n, w.dims());
   Tensor* x = n.op("pow", {n.op("abs", {n[0]}), p});
   x = pad_with_ceil_mode(n, x, w, n.flag("ceil_mode"), 0);
   n.give(n.op("pow", {window_sums(n, x, w), 1 / p}));

@@ -114,7 +114,7 @@ Tensor* convolve(Node& n, Tensor* x, Tensor* weight, const Shape& of_weight, Ten
               {x, weight, bias, w.strides, w.begin, w.dilations, n.integer("group", 1)});
 }
 
-Tensor* reshape_for_channels(Node& n, Tensor* t, size_t rank) {
+Tensor* reshape_per_channel(Node& n, Tensor* t, size_t rank) {
   if (t->type().rank() == 0 || hint(t->type().shape[0]) == 1) return n.op("reshape", {t, Shape()});
   Shape shape(rank, Dim(1));
   shape[0] = t->type().shape[0];
@@ -124,7 +124,7 @@ Tensor* reshape_for_channels(Node& n, Tensor* t, size_t rank) {
 // Computed in f64, in which sums of such products are exact.
 void conv_integer(Node& n) {
   Tensor* weight = n.cast(n[1], DType::f64);
-  if (n.has(3)) weight = n.op("sub", {weight, reshape_for_channels(n, n.cast(n[3], DType::f64), n.rank(1))});
+  if (n.has(3)) weight = n.op("sub", {weight, reshape_per_channel(n, n.cast(n[3], DType::f64), n.rank(1))});
   n.give(n.cast(convolve(n, subtract_zero_point(n, 0, 2, DType::f64, false), weight, n.shape(1), nullptr), DType::i32));
 }
 
@@ -149,8 +149,7 @@ void qlinear_matmul(Node& n) {
 void qlinear_conv(Node& n) {
   const size_t rank = n.rank(0);
   Tensor* x = n.op("sub", {n.cast(n[0], DType::f64), n.cast(n.op("reshape", {n[2], Shape()}), DType::f64)});
-  Tensor* weight =
-      n.op("sub", {n.cast(n[3], DType::f64), reshape_for_channels(n, n.cast(n[5], DType::f64), n.rank(3))});
+  Tensor* weight = n.op("sub", {n.cast(n[3], DType::f64), reshape_per_channel(n, n.cast(n[5], DType::f64), n.rank(3))});
   Tensor* y = convolve(n, x, weight, n.shape(3), n.has(8) ? n.cast(n[8], DType::f64) : nullptr);
   Tensor* factor = n.op("mul", {n.cast(n[1], DType::f64), n.cast(n[4], DType::f64)});
   if (factor->type().rank() == 1 && hint(factor->type().shape[0]) > 1) {
@@ -162,8 +161,6 @@ void qlinear_conv(Node& n) {
   }
   n.give(requantize(n, y, factor, 6, 7));
 }
-
-constexpr int kNow = kLatestOpset;
 
 constexpr ImportRow kRows[] = {
     {"QuantizeLinear", 10, kNow, quantize},

@@ -109,8 +109,6 @@ void arg(Node& n) {
   n.give(n.op("add", {n.op("neg", {back}), n.shape(0)[static_cast<size_t>(axis)] - 1}));
 }
 
-constexpr int kNow = kLatestOpset;
-
 constexpr ImportRow kRows[] = {
     {"ReduceSum", 1, kNow, reduce_sum, host_reduce_sum},
     {"ReduceMean", 1, kNow, reduce_mean},

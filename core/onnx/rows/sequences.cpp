@@ -53,13 +53,13 @@ void erase(Node& n) {
   n.give(std::move(list));
 }
 
-void concat(Node& n) {
+void concat_sequence(Node& n) {
   std::vector<Tensor*> parts;
   for (Value v : list_of(n, 0)) parts.push_back(n.importer().materialize(v));
   n.give(n.op(n.flag("new_axis") ? "stack" : "cat", {parts, n.integer("axis")}));
 }
 
-void split(Node& n) {
+void split_to_sequence(Node& n) {
   const size_t axis = normalize_axis(n.integer("axis", 0), n.rank(0));
   const int64_t size = hint(n.shape(0)[axis]);
   std::vector<int64_t> sizes;
@@ -113,8 +113,6 @@ void get_element(Node& n) {
   n.give(n.value(0));
 }
 
-constexpr int kNow = kLatestOpset;
-
 constexpr ImportRow kRows[] = {
     {"SequenceConstruct", 11, kNow, construct},
     {"SequenceEmpty", 11, kNow, empty},
@@ -123,8 +121,8 @@ constexpr ImportRow kRows[] = {
     {"SequenceInsert", 11, kNow, insert},
     {"SequenceErase", 11, kNow, erase},
     {"SequenceMap", 17, kNow, map},
-    {"ConcatFromSequence", 11, kNow, concat},
-    {"SplitToSequence", 11, kNow, split},
+    {"ConcatFromSequence", 11, kNow, concat_sequence},
+    {"SplitToSequence", 11, kNow, split_to_sequence},
     {"Optional", 15, kNow, optional},
     {"OptionalHasElement", 15, kNow, has_element},
     {"OptionalGetElement", 15, kNow, get_element},

@@ -140,8 +140,6 @@ void tile(Node& n) {
   n.give(n.op("repeat", {n[0], n.dims(1, "repeats")}));
 }
 
-constexpr int kNow = kLatestOpset;
-
 constexpr ImportRow kRows[] = {
     {"Reshape", 1, kNow, reshape, host_reshape},
     {"Flatten", 1, kNow, flatten, host_flatten},

@@ -168,8 +168,6 @@ void mel_weights(Node& n) {
   n.give(n.constant(HostRef(std::move(h))));
 }
 
-constexpr int kNow = kLatestOpset;
-
 constexpr ImportRow kRows[] = {
     {"HannWindow", 17, kNow, hann},
     {"HammingWindow", 17, kNow, hamming},

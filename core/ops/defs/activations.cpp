@@ -15,7 +15,7 @@ Results compute_then_round(Call& c, F f) {
   return convert(f(computed(convert(x, dtype))), dtype);
 }
 
-Var logistic(Var x) {
+Var sigmoid_of(Var x) {
   Builder& b = *x.builder;
   return b.call("prims.reciprocal", {b.call("prims.exp", {b.call("prims.neg", {x})}) + 1.0});
 }
@@ -36,10 +36,10 @@ void relu_vjp(Grad& g) {
 }
 
 Results silu(Call& c) {
-  return compute_then_round(c, [](Var x) { return x * logistic(x); });
+  return compute_then_round(c, [](Var x) { return x * sigmoid_of(x); });
 }
 void silu_vjp(Grad& g) {
-  Var x = computed(g.var(0)), s = logistic(x);
+  Var x = computed(g.var(0)), s = sigmoid_of(x);
   g.add(0, computed(g.cotangent()) * (s * (x * (1.0 - s) + 1.0)));
 }
 
@@ -51,7 +51,9 @@ bool uses_tanh_approximation(const Call& c) {
   c.require(c.text(1) == "none" || c.text(1) == "tanh", "approximate must be 'none' or 'tanh', got '", c.text(1), "'");
   return c.text(1) == "tanh";
 }
-Var approximate_normal_cdf(Var x) { return logistic((x + x * x * x * kTanhCubic) * (2 * kTanhScale)); }
+Var approximate_normal_cdf(Var x) {
+  return sigmoid_of((x + x * x * x * kTanhCubic) * (2 * kTanhScale));
+}
 Var divide_by_sqrt2(Var x) { return x * (1 / std::numbers::sqrt2); }
 Var normal_cdf(Var x) { return (x.builder->call("prims.erf", {divide_by_sqrt2(x)}) + 1.0) * 0.5; }
 
@@ -71,7 +73,7 @@ void gelu_vjp(Grad& g) {
   g.add(0, dy * (normal_cdf(x) + x * density));
 }
 
-void samples(Samples& s) {
+void sample_activations(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{4}, DType::f32, -30, 30}});
   s.add({TensorSpec{{}, DType::f64}});
@@ -80,7 +82,7 @@ void samples(Samples& s) {
   s.add({TensorSpec{{5}, DType::i64, -9, 9}});
 }
 void gelu_samples(Samples& s) {
-  samples(s);
+  sample_activations(s);
   s.add({TensorSpec{{2, 3}}, "tanh"});
   s.add({TensorSpec{{4}, DType::bf16}, "tanh"});
   s.refuse({TensorSpec{{2}}, "erf"}, "approximate");
@@ -88,11 +90,12 @@ void gelu_samples(Samples& s) {
 
 constexpr OpRow kRows[] = {
     composite("sigmoid(tensor input) -> tensor", CastPolicy::none, "1 / (1 + exp(-input)).",
-              [](Call& c) { return compute_then_round(c, logistic); }, samples, kInplace, {.vjp = sigmoid_vjp}),
+              [](Call& c) { return compute_then_round(c, sigmoid_of); }, sample_activations, kInplace,
+              {.vjp = sigmoid_vjp}),
     composite("relu(tensor input) -> tensor", CastPolicy::none, "The input where it is positive, else 0.", relu,
-              samples, kInplace, {.vjp = relu_vjp}),
-    composite("silu(tensor input) -> tensor", CastPolicy::none, "input * sigmoid(input).", silu, samples, kInplace,
-              {.vjp = silu_vjp}),
+              sample_activations, kInplace, {.vjp = relu_vjp}),
+    composite("silu(tensor input) -> tensor", CastPolicy::none, "input * sigmoid(input).", silu, sample_activations,
+              kInplace, {.vjp = silu_vjp}),
     composite("gelu(tensor input, str approximate='none') -> tensor", CastPolicy::none,
               "input times the normal distribution at input, exactly or ('tanh') approximately.", gelu, gelu_samples, 0,
               {.vjp = gelu_vjp}),

@@ -184,7 +184,7 @@ void sample_neighbours(Samples& s) {
   s.refuse({TensorSpec{{2}, DType::bf16}, TensorSpec{{2}, DType::bf16}}, "f32 or f64");
 }
 
-constexpr std::string_view kBoolean = "the result is boolean", kJumps = "it is constant between jumps";
+constexpr std::string_view kTruth = "the result is boolean", kJumps = "it is constant between jumps";
 consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose, VjpFn vjp,
                     SamplesFn samples) {
   return composite(schema, autocast, doc, decompose, samples, kInplace, {.vjp = vjp});
@@ -244,11 +244,11 @@ constexpr OpRow kRows[] = {
     row("zeta(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
         "Hurwitz' zeta function: the sum of (k + other) ** -input over k.", binary_prim<true>, nullptr, sample_zetas),
     nondiff_row("logical_and(tensor input, tensor other) -> tensor", "Whether both are nonzero.",
-                apply_to_booleans<both>, kBoolean, sample_truths),
+                apply_to_booleans<both>, kTruth, sample_truths),
     nondiff_row("logical_or(tensor input, tensor other) -> tensor", "Whether either is nonzero.",
-                apply_to_booleans<either>, kBoolean, sample_truths),
+                apply_to_booleans<either>, kTruth, sample_truths),
     nondiff_row("logical_xor(tensor input, tensor other) -> tensor", "Whether one of both is nonzero.",
-                apply_to_booleans<[](Var a, Var b) { return ne(a, b); }>, kBoolean, sample_truths),
+                apply_to_booleans<[](Var a, Var b) { return ne(a, b); }>, kTruth, sample_truths),
     row("lerp(tensor input, tensor end, tensor|number weight) -> tensor", CastPolicy::none,
         "input + weight * (end - input).", triple_formula<lerp_of>, nullptr, sample_lerps),
     row("addcmul(tensor input, tensor tensor1, tensor tensor2, float value=1) -> tensor", CastPolicy::promote,
@@ -268,7 +268,7 @@ constexpr OpRow kRows[] = {
         "input to the power of exponent in f64.", float_power, nullptr, sample_powers),
     nondiff_row(
         "isclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor",
-        "Whether |input - other| <= atol + rtol * |other|.", isclose, kBoolean, sample_closes, 0),
+        "Whether |input - other| <= atol + rtol * |other|.", isclose, kTruth, sample_closes, 0),
     nondiff_row(
         "allclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor",
         "Whether isclose holds for all elements, as a 0-d boolean.",
@@ -276,9 +276,9 @@ constexpr OpRow kRows[] = {
           return c.builder.call("all",
                                 {c.builder.call("isclose", {c.args[0], c.args[1], c.args[2], c.args[3], c.args[4]})});
         },
-        kBoolean, sample_closes, 0),
+        kTruth, sample_closes, 0),
     nondiff_row("equal(tensor input, tensor other) -> tensor",
-                "Whether both have one shape and the same elements, as a 0-d boolean.", equal, kBoolean, sample_equals,
+                "Whether both have one shape and the same elements, as a 0-d boolean.", equal, kTruth, sample_equals,
                 0),
 };
 

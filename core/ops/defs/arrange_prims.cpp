@@ -12,8 +12,8 @@ namespace thunder {
 namespace {
 
 // The part of `whole` that starts at `starts`, steps by `strides` (null: 1) and has the shape of `part`.
-struct Window {
-  Window(const Buffer& whole, const Buffer& part, const Dim* starts, const Dim* strides) : buffer(part) {
+struct PadWindow {
+  PadWindow(const Buffer& whole, const Buffer& part, const Dim* starts, const Dim* strides) : buffer(part) {
     int64_t offset = 0;
     for (int32_t i = 0; i < part.rank; i++) {
       offset += starts[i].value() * whole.strides[i];
@@ -23,7 +23,7 @@ struct Window {
     buffer.data = whole.as<std::byte>() + offset * static_cast<int64_t>(size_of(whole.dtype));
     buffer.strides = steps.data();
   }
-  Window(const Window&) = delete;
+  PadWindow(const PadWindow&) = delete;
   Sizes steps;
   Buffer buffer;
 };
@@ -55,7 +55,7 @@ Status* slice_scatter_kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &src = k.in[1], &out = k.out[0];
   if (in.data != out.data) copy_strided(in, out);
   if (src.elements() == 0) return nullptr;
-  Window window(out, src, k.args[2].d, k.args[4].d);
+  PadWindow window(out, src, k.args[2].d, k.args[4].d);
   copy_strided(src, window.buffer);
   return nullptr;
 }
@@ -94,7 +94,7 @@ Status* cat_kernel(const KernelArgs& k) {
     starts[dim] = at;
     at += part.shape[dim];
     if (part.elements() == 0) continue;
-    Window window(out, part, starts.data(), nullptr);
+    PadWindow window(out, part, starts.data(), nullptr);
     copy_strided(part, window.buffer);
   }
   return nullptr;
@@ -129,7 +129,7 @@ Status* pad_kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &out = k.out[0];
   fill_elements(out, k.args[3]);
   if (in.elements() == 0) return nullptr;
-  Window window(out, in, k.args[1].d, nullptr);
+  PadWindow window(out, in, k.args[1].d, nullptr);
   copy_strided(in, window.buffer);
   return nullptr;
 }
@@ -151,25 +151,27 @@ Results batch_pad(Batch& b) {
 
 // ---- samples ----
 
-std::vector<int64_t> ints(std::initializer_list<int64_t> list) { return list; }
+std::vector<int64_t> int_list(std::initializer_list<int64_t> list) {
+  return list;
+}
 
 void slice_scatter_samples(Samples& s) {
-  s.add({TensorSpec{{5, 4}}, TensorSpec{{2, 4}}, ints({1, 0}), ints({5, 4}), ints({2, 1})});
-  s.add({TensorSpec{{5}}, TensorSpec{{0}}, ints({2}), ints({2}), ints({1})});
-  s.add({TensorSpec{{}}, TensorSpec{{}}, ints({}), ints({}), ints({})});
-  s.refuse({TensorSpec{{5}}, TensorSpec{{3}}, ints({0}), ints({2}), ints({1})}, "src must have 2");
-  s.refuse({TensorSpec{{5}}, TensorSpec{{1}}, ints({5}), ints({6}), ints({1})}, "range");
+  s.add({TensorSpec{{5, 4}}, TensorSpec{{2, 4}}, int_list({1, 0}), int_list({5, 4}), int_list({2, 1})});
+  s.add({TensorSpec{{5}}, TensorSpec{{0}}, int_list({2}), int_list({2}), int_list({1})});
+  s.add({TensorSpec{{}}, TensorSpec{{}}, int_list({}), int_list({}), int_list({})});
+  s.refuse({TensorSpec{{5}}, TensorSpec{{3}}, int_list({0}), int_list({2}), int_list({1})}, "src must have 2");
+  s.refuse({TensorSpec{{5}}, TensorSpec{{1}}, int_list({5}), int_list({6}), int_list({1})}, "range");
 }
-void cat_samples(Samples& s) {
+void sample_cats(Samples& s) {
   s.add({std::vector<TensorSpec>{{{2, 3}}, {{2, 1}}, {{2, 0}}}, 1});
   s.add({std::vector<TensorSpec>{{{2, 3}}}, -2});
   s.refuse({std::vector<TensorSpec>{{{2, 3}}, {{3, 3}}}, 1}, "agree");
   s.refuse({std::vector<TensorSpec>{}, 0}, "at least one");
 }
-void pad_samples(Samples& s) {
-  s.add({TensorSpec{{2, 3}}, ints({1, 0}), ints({0, 2}), 1.5});
-  s.add({TensorSpec{{0}}, ints({1}), ints({1}), 0.0});
-  s.refuse({TensorSpec{{2}}, ints({-1}), ints({0}), 0.0}, "negative");
+void sample_pads(Samples& s) {
+  s.add({TensorSpec{{2, 3}}, int_list({1, 0}), int_list({0, 2}), 1.5});
+  s.add({TensorSpec{{0}}, int_list({1}), int_list({1}), 0.0});
+  s.refuse({TensorSpec{{2}}, int_list({-1}), int_list({0}), 0.0}, "negative");
 }
 
 constexpr OpRow kRows[] = {
@@ -178,10 +180,10 @@ constexpr OpRow kRows[] = {
               slice_scatter_kernel, slice_scatter_vjp, kLinear | kAnyElement,
               {.batch = batch_slice_scatter, .samples = slice_scatter_samples}),
     primitive("prims.cat(tensor[] tensors, int dim) -> tensor", "The tensors one behind the other along dim.", cat_meta,
-              cat_kernel, cat_vjp, kLinear | kAnyElement, {.samples = cat_samples}),
+              cat_kernel, cat_vjp, kLinear | kAnyElement, {.samples = sample_cats}),
     primitive("prims.pad(tensor input, int[] low, int[] high, float value) -> tensor",
               "low[i] elements of value before and high[i] behind those of dim i.", pad_meta, pad_kernel, pad_vjp,
-              kAnyElement, {.batch = batch_pad, .samples = pad_samples}),
+              kAnyElement, {.batch = batch_pad, .samples = sample_pads}),
 };
 
 }  // namespace

@@ -226,7 +226,7 @@ Results backward(Call& c) {
   return {like(dq, 1), like(dk, 2), like(dv, 3)};
 }
 
-void samples(Samples& s) {
+void sample_attentions(Samples& s) {
   const TensorSpec q{{2, 3, 4, 5}}, k{{2, 3, 6, 5}}, v{{2, 3, 6, 7}};
   const TensorSpec mask{{4, 6}, DType::boolean, 0, 1};
   s.add({q, k, v});
@@ -275,7 +275,7 @@ constexpr OpRow kRows[] = {
               CastPolicy::lower_precision_fp,
               "softmax(query @ key.T * scale + mask) @ value. A boolean mask says what takes part; a row with "
               "nothing is zero.",
-              attention, samples),
+              attention, sample_attentions),
     composite("scaled_dot_product_attention_forward(tensor query, tensor key, tensor value, tensor? "
               "attn_mask, bool is_causal, float? scale, bool enable_gqa, tensor? kept=None, float kept_scale=1.0) -> "
               "(tensor, tensor, tensor)",

@@ -145,7 +145,7 @@ Results batch_norm_stats(Call& c) {
   return {reshape_to(m.mean, channels).id, reshape_to(rsqrt(m.variance + c.real(1)), channels).id};
 }
 
-void samples(Samples& s) {
+void sample_batch_norms(Samples& s) {
   const TensorSpec three{{3}}, positive{{3}, DType::f32, 0.5, 2};
   s.add({TensorSpec{{4, 3}}, three, positive});
   s.add({TensorSpec{{4, 3}}, three, positive, three, three});
@@ -171,7 +171,7 @@ void stats_samples(Samples& s) {
   s.add({TensorSpec{{4, 3, 2}, DType::bf16}, 1e-5});
   s.refuse({TensorSpec{{3}}, 1e-5}, "[batch, channels, ...]");
 }
-void backward_samples(Samples& s) {
+void sample_batch_norm_gradients(Samples& s) {
   s.add({TensorSpec{{4, 3}}, TensorSpec{{4, 3}}, TensorSpec{{3}}, TensorSpec{{3}}, 1e-5});
   s.add({TensorSpec{{2, 3, 4}}, TensorSpec{{2, 3, 4}}, SampleArg(), SampleArg(), 1e-3});
   s.refuse({TensorSpec{{4, 3}}, TensorSpec{{5, 3}}, SampleArg(), SampleArg(), 1e-3}, "one shape");
@@ -183,7 +183,7 @@ constexpr OpRow kRows[] = {
               CastPolicy::none,
               "Each channel standardised, by the batch's own statistics when training, then scaled and shifted. "
               "Leaves the running statistics alone: see batch_norm_update.",
-              batch_norm, samples, 0, {.vjp = batch_norm_vjp}),
+              batch_norm, sample_batch_norms, 0, {.vjp = batch_norm_vjp}),
     composite("batch_norm_update(tensor input, tensor running_mean, tensor running_var, tensor? weight=None, "
               "tensor? bias=None, float momentum=0.1, float eps=1e-05) -> (tensor, tensor, tensor)",
               CastPolicy::none, "batch_norm while training, and the running mean and variance after this batch.",
@@ -196,7 +196,7 @@ constexpr OpRow kRows[] = {
               "(tensor, tensor, tensor)",
               CastPolicy::none,
               "The gradients of a training batch_norm's input, weight and bias; a 0-d zero for one that is None.",
-              batch_norm_backward, backward_samples, kHidden),
+              batch_norm_backward, sample_batch_norm_gradients, kHidden),
 };
 
 }  // namespace

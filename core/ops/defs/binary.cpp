@@ -78,7 +78,7 @@ Var floor_quotient(Var a, Var b) {
   rounded = where(to.call("eq", {quotient, 0.0}), a / b * 0.0, rounded);
   return where(to.call("eq", {b, 0.0}), a / b, rounded);
 }
-Var truncated(Var x) {
+Var truncated_towards_zero(Var x) {
   Builder& to = *x.builder;
   return to.call("where", {to.call("lt", {x, 0.0}), -to.call("prims.floor", {-x}), to.call("prims.floor", {x})});
 }
@@ -92,7 +92,7 @@ Results div(Call& c) {
   Var a = computed(x.v[0]), b = computed(x.v[1]);
   if (down) return rounded(x, floor_quotient(a, b));
   Var quotient = c.builder.call("prims.div", {a, b});
-  return rounded(x, is_real(dtype) ? truncated(quotient) : quotient);
+  return rounded(x, is_real(dtype) ? truncated_towards_zero(quotient) : quotient);
 }
 void div_vjp(Grad& g) {
   if (g.has(2)) return;  // it is constant between jumps
@@ -159,7 +159,7 @@ void sample_quotients(Samples& s) {
   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{4}}}, "broadcast");
   s.refuse({TensorSpec{{3}}, divisor, "nearest"}, "rounding_mode");
 }
-void sample_powers(Samples& s) {
+void sample_real_powers(Samples& s) {
   const TensorSpec base{{2, 3}, DType::f32, 0.25, 3};
   s.add({base, TensorSpec{{3}}});
   s.add({base, TensorSpec{{2, 1}, DType::f64}});
@@ -202,7 +202,7 @@ constexpr OpRow kRows[] = {
               "promoted dtype.",
               div, sample_quotients, kInplace, {.vjp = div_vjp}),
     composite("pow(tensor|number input, tensor|number other) -> tensor", CastPolicy::fp32,
-              "input to the power of other; promotes and broadcasts.", pow, sample_powers, kInplace),
+              "input to the power of other; promotes and broadcasts.", pow, sample_real_powers, kInplace),
     composite(
         "maximum(tensor|number input, tensor|number other) -> tensor", CastPolicy::none,
         "The greater of two; NaN if either is.", [](Call& c) { return call_promoted(c, "prims.maximum"); },

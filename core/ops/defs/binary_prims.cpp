@@ -95,11 +95,11 @@ Status* quotient_kernel(const KernelArgs& k) {
 
 // ---- gradients ----
 
-void mul_vjp(Grad& g) {
+void mul_prim_vjp(Grad& g) {
   if (g.wants(0)) g.add(0, g.cotangent() * g.var(1));
   if (g.wants(1)) g.add(1, g.cotangent() * g.var(0));
 }
-void div_vjp(Grad& g) {
+void div_prim_vjp(Grad& g) {
   Var dy = computed(g.cotangent()), b = computed(g.var(1));
   if (g.wants(0)) g.add(0, dy / b);
   if (g.wants(1)) g.add(1, -(dy * computed(g.result()) / b));
@@ -140,9 +140,9 @@ constexpr OpRow kRows[] = {
         "prims.sub(tensor input, tensor other) -> tensor", "input - other.", number_pair_meta, pair_kernel<Sub>,
         [](Grad& g) { g.add(0, g.cotangent()), g.add(1, g.wants(1) ? -g.cotangent() : Var()); }, kCheap),
     arithmetic("prims.mul(tensor input, tensor other) -> tensor", "input * other; the logical and of booleans.",
-               pair_meta, pair_kernel<Mul>, mul_vjp, kCheap),
+               pair_meta, pair_kernel<Mul>, mul_prim_vjp, kCheap),
     arithmetic("prims.div(tensor input, tensor other) -> tensor", "input / other; of integers, truncated towards zero.",
-               number_pair_meta, quotient_kernel<Div>, div_vjp, kChecksIntegers),
+               number_pair_meta, quotient_kernel<Div>, div_prim_vjp, kChecksIntegers),
     primitive("prims.fmod(tensor input, tensor other) -> tensor", "What truncated division leaves; exact.",
               number_pair_meta, quotient_kernel<Fmod>, nullptr, kElementwise | kChecksIntegers,
               {.nondiff = "only rounding divisions use it"}),

@@ -55,12 +55,12 @@ TensorType checked_operand_type(const Call& c) {
 // ---- kernels: products of matrices, one for each group ----
 
 // The positions of three neighbouring axes from `axis` on, counted as one.
-Positions positions_of_three_axes(const Buffer& b, int axis) {
+AxisPositions positions_of_three_axes(const Buffer& b, int axis) {
   return {.size = {b.shape[axis], b.shape[axis + 1], b.shape[axis + 2]},
           .offset = {b.strides[axis], b.strides[axis + 1], b.strides[axis + 2]}};
 }
 // Positions in the last two axes; the first of three does not advance.
-Positions plane_positions(const Buffer& b) {
+AxisPositions plane_positions(const Buffer& b) {
   return {.size = {1, b.shape[2], b.shape[3]}, .offset = {0, b.strides[2], b.strides[3]}};
 }
 
@@ -69,7 +69,8 @@ Image image_layout(const Buffer& b) {
 }
 
 // The kernel's taps [channel, kh, kw] as moves in an image whose channels are `channel_stride` apart.
-Positions tap_positions(int64_t channels, const Buffer& weight, int64_t channel_stride, std::array<int64_t, 2> step) {
+AxisPositions tap_positions(int64_t channels, const Buffer& weight, int64_t channel_stride,
+                            std::array<int64_t, 2> step) {
   return {.size = {channels, weight.shape[2], weight.shape[3]},
           .offset = {channel_stride, 0, 0},
           .y = {0, step[0], 0},
@@ -93,14 +94,14 @@ Status* forward(const KernelArgs& k) {
     for (int64_t g = 0; g < win.groups; g++) {
       Operand left, right;
       left.data = address_of_group(w, 0, g, win.groups);
-      left.outer = Positions::strided(w.strides[0]), left.inner = positions_of_three_axes(w, 1);
+      left.outer = AxisPositions::strided(w.strides[0]), left.inner = positions_of_three_axes(w, 1);
       right.data = address_of_group(x, 1, g, win.groups) + n * x.strides[0] * item;
       right.outer = {.size = {1, y.shape[2], y.shape[3]}, .y = {0, win.stride[0], 0}, .x = {0, 0, win.stride[1]},
                      .first_y = -win.padding[0], .first_x = -win.padding[1]};
       right.inner = tap_positions(w.shape[1], w, x.strides[1], win.dilation);
       right.image = image_layout(x);
-      const Product out{address_of_group(y, 1, g, win.groups) + n * y.strides[0] * item,
-                        Positions::strided(y.strides[1]), plane_positions(y)};
+      const ProductOutput out{address_of_group(y, 1, g, win.groups) + n * y.strides[0] * item,
+                              AxisPositions::strided(y.strides[1]), plane_positions(y)};
       matrix_product(x.dtype, left, right, out, outputs, y.shape[2] * y.shape[3], w.shape[1] * w.shape[2] * w.shape[3]);
     }
   return nullptr;
@@ -116,7 +117,7 @@ Status* input_grad(const KernelArgs& k) {
     for (int64_t g = 0; g < win.groups; g++) {
       Operand left, right;
       left.data = address_of_group(w, 0, g, win.groups);
-      left.outer = Positions::strided(w.strides[1]);
+      left.outer = AxisPositions::strided(w.strides[1]);
       left.inner = {.size = {outputs, w.shape[2], w.shape[3]}, .offset = {w.strides[0], w.strides[2], w.strides[3]}};
       right.data = address_of_group(dy, 1, g, win.groups) + n * dy.strides[0] * item;
       right.outer = {.size = {1, dx.shape[2], dx.shape[3]},
@@ -127,8 +128,8 @@ Status* input_grad(const KernelArgs& k) {
       right.inner = tap_positions(outputs, w, dy.strides[1], {-win.dilation[0], -win.dilation[1]});
       right.image = image_layout(dy);
       right.image.step_y = win.stride[0], right.image.step_x = win.stride[1];
-      const Product out{address_of_group(dx, 1, g, win.groups) + n * dx.strides[0] * item,
-                        Positions::strided(dx.strides[1]), plane_positions(dx)};
+      const ProductOutput out{address_of_group(dx, 1, g, win.groups) + n * dx.strides[0] * item,
+                              AxisPositions::strided(dx.strides[1]), plane_positions(dx)};
       matrix_product(dx.dtype, left, right, out, w.shape[1], dx.shape[2] * dx.shape[3],
                      outputs * w.shape[2] * w.shape[3]);
     }
@@ -143,7 +144,7 @@ Status* weight_grad(const KernelArgs& k) {
   for (int64_t g = 0; g < win.groups; g++) {
     Operand left, right;
     left.data = address_of_group(dy, 1, g, win.groups);
-    left.outer = Positions::strided(dy.strides[1]);
+    left.outer = AxisPositions::strided(dy.strides[1]);
     left.inner = {.size = {dy.shape[0], dy.shape[2], dy.shape[3]},
                   .offset = {dy.strides[0], dy.strides[2], dy.strides[3]}};
     right.data = address_of_group(x, 1, g, win.groups);
@@ -155,8 +156,8 @@ Status* weight_grad(const KernelArgs& k) {
                    .first_y = -win.padding[0],
                    .first_x = -win.padding[1]};
     right.image = image_layout(x);
-    const Product out{address_of_group(dw, 0, g, win.groups), Positions::strided(dw.strides[0]),
-                      positions_of_three_axes(dw, 1)};
+    const ProductOutput out{address_of_group(dw, 0, g, win.groups), AxisPositions::strided(dw.strides[0]),
+                            positions_of_three_axes(dw, 1)};
     matrix_product(dw.dtype, left, right, out, outputs, dw.shape[1] * dw.shape[2] * dw.shape[3],
                    dy.shape[0] * dy.shape[2] * dy.shape[3]);
   }

@@ -157,7 +157,7 @@ consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompo
                     std::string_view nondiff = {}) {
   return composite(schema, CastPolicy::none, doc, decompose, samples, 0, {.nondiff = nondiff});
 }
-constexpr std::string_view kIndex = "the result is an index", kCounts = "the result counts";
+constexpr std::string_view kIndex = "the result is an index", kWholeCounts = "the result counts";
 
 constexpr OpRow kRows[] = {
     row("quantile(tensor input, tensor|number q, int? dim=None, bool keepdim=False, str interpolation='linear') -> "
@@ -173,7 +173,7 @@ constexpr OpRow kRows[] = {
     row("histc(tensor input, int bins=100, float min=0, float max=0) -> tensor",
         "How many elements lie in each of `bins` equal parts from min to max, or of their own range where both are "
         "equal.",
-        histc, sample_histograms, kCounts),
+        histc, sample_histograms, kWholeCounts),
     row("isin(tensor elements, tensor test_elements, bool invert=False) -> tensor",
         "Whether each element is among the others.", isin, sample_members, "the result is boolean"),
 };

@@ -144,7 +144,7 @@ void forward_samples(Samples& s) {
   s.refuse({TensorSpec{{4, 2, 3}}, integers({3, 2}, 1, 2), integers({2}, 4, 4), integers({2}, 1, 1), 0},
            "targets must be [batch, length]");
 }
-void backward_samples(Samples& s) {
+void sample_ctc_loss_gradients(Samples& s) {
   s.add_without_gradient({TensorSpec{{2}}, TensorSpec{{4, 2, 3}, DType::f32, -2, -0.1}, integers({2, 2}, 1, 2),
                           integers({2}, 4, 4), integers({2}, 1, 1), TensorSpec{{4, 2, 5}, DType::f64, -2, -0.1}, 0});
   s.refuse({TensorSpec{{3}}, TensorSpec{{4, 2, 3}}, integers({2, 2}, 1, 2), integers({2}, 4, 4), integers({2}, 1, 1),
@@ -161,7 +161,7 @@ constexpr OpRow kRows[] = {
               "tensor target_lengths, tensor alphas, "
               "int blank) -> tensor",
               "The gradient of prims.ctc_loss's log_probs.", backward_meta, backward, backward_vjp, kChecksData,
-              {.batch = batch_backward, .samples = backward_samples}),
+              {.batch = batch_backward, .samples = sample_ctc_loss_gradients}),
 };
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace {
 
 Results detach(Call& c) { return c.builder.call("prims.detach", {c.var(0)}); }
 
-void samples(Samples& s) {
+void sample_detaches(Samples& s) {
   s.add_without_gradient({TensorSpec{{2, 3}}});
   s.add_without_gradient({TensorSpec{{}, DType::f64}});
   s.add_without_gradient({TensorSpec{{0, 3}}});
@@ -26,16 +26,17 @@ constexpr OpRow kRows[] = {
              .write_through = [](Call&, ValueId, ValueId written) { return written; },
              .tags = kElementwise}),
     composite("detach(tensor input) -> tensor", CastPolicy::none, "A view of the input that gradients do not pass.",
-              detach, samples, kView, {.nondiff = kStops}),
+              detach, sample_detaches, kView, {.nondiff = kStops}),
     composite("stop_gradient(tensor input) -> tensor", CastPolicy::none,
-              "detach, under the name that other frameworks give it.", detach, samples, kView, {.nondiff = kStops}),
+              "detach, under the name that other frameworks give it.", detach, sample_detaches, kView,
+              {.nondiff = kStops}),
     composite(
         "zero(tensor input) -> tensor", CastPolicy::none, "Zeros of input's size and dtype; zero_ stores them.",
         [](Call& c) -> Results {
           const TensorType t = c.type(0);
           return full(c.builder, t.shape, 0, t.dtype, t.device);
         },
-        samples, kInplace),
+        sample_detaches, kInplace),
 };
 
 }  // namespace

@@ -191,13 +191,13 @@ void samples(Samples& s) {
   s.refuse({"ijk,jk->i", std::vector<TensorSpec>{a, b}}, "names 3 dims");
 }
 
-constexpr OpRow kRow =
+constexpr OpRow kEinsum =
     composite("einsum(str equation, tensor[] operands) -> tensor", CastPolicy::lower_precision_fp,
               "Sums of products: each operand's dims by labels, those that the result lacks are summed over.", einsum,
               samples, kMatmul | kMayView);
 
 }  // namespace
 
-extern const OpRows einsum_ops = {&kRow, 1};
+extern const OpRows einsum_ops = {&kEinsum, 1};
 
 }  // namespace thunder

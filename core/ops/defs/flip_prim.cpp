@@ -46,15 +46,16 @@ Status* kernel(const KernelArgs& k) {
 
 Results batch(Batch& b) { return b.invoke_same_op({b.operand(0), b.shifted(b.dims(1), b.rank(0))}); }
 
-constexpr OpRow kRow = primitive("prims.flip(tensor input, int[] dims) -> tensor",
-                                 "The elements in reverse order along dims, each of which is named once.", meta, kernel,
-                                 [](Grad& g) {
-                                   g.add(0, g.builder.call("flip", {g.cotangent(), g.dims(1)}));
-                                 },
-                                 kLinear | kAnyElement, {.batch = batch});
+constexpr OpRow kFlipPrim =
+    primitive("prims.flip(tensor input, int[] dims) -> tensor",
+              "The elements in reverse order along dims, each of which is named once.", meta, kernel,
+              [](Grad& g) {
+                g.add(0, g.builder.call("flip", {g.cotangent(), g.dims(1)}));
+              },
+              kLinear | kAnyElement, {.batch = batch});
 
 }  // namespace
 
-extern const OpRows flip_prim_ops = {&kRow, 1};
+extern const OpRows flip_prim_ops = {&kFlipPrim, 1};
 
 }  // namespace thunder

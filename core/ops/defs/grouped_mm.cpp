@@ -13,7 +13,7 @@ namespace {
 
 // ---- the prim: [t, k] x [e, k, n] -> [t, n] has its rows in groups, [m, t] x [t, n] -> [e, m, n] what is summed ----
 
-void meta(const Call& c, Types& out) {
+void grouped_mm_meta(const Call& c, Types& out) {
   const TensorType &a = c.type(0), &b = c.type(1), &ends = c.type(2);
   c.require(a.rank() == 2 && (b.rank() == 2 || b.rank() == 3), "operands must have two dims, or the second three; ",
             c.types());
@@ -33,16 +33,16 @@ void meta(const Call& c, Types& out) {
   out.push(t);
 }
 
-Status* kernel(const KernelArgs& k) {
+Status* grouped_mm_kernel(const KernelArgs& k) {
   const Buffer &a = k.in[0], &b = k.in[1], &c = k.out[0];
   const bool grouped_rows = b.rank == 3;
   const int32_t r = b.rank, along = grouped_rows ? 0 : 1;
   const auto item = static_cast<int64_t>(size_of(c.dtype));
   Operand left, right;
-  Product out;
-  left.outer = Positions::strided(a.strides[0]), left.inner = Positions::strided(a.strides[1]);
-  right.outer = Positions::strided(b.strides[r - 1]), right.inner = Positions::strided(b.strides[r - 2]);
-  out.rows = Positions::strided(c.strides[c.rank - 2]), out.columns = Positions::strided(c.strides[c.rank - 1]);
+  ProductOutput out;
+  left.outer = AxisPositions::strided(a.strides[0]), left.inner = AxisPositions::strided(a.strides[1]);
+  right.outer = AxisPositions::strided(b.strides[r - 1]), right.inner = AxisPositions::strided(b.strides[r - 2]);
+  out.rows = AxisPositions::strided(c.strides[c.rank - 2]), out.columns = AxisPositions::strided(c.strides[c.rank - 1]);
   return each_group(k.in[2], a.shape[along], [&](int64_t group, int64_t first, int64_t count) -> Status* {
     const bool none = group == k.in[2].shape[0];  // these rows are zeros, or not summed
     if (none && !grouped_rows) return nullptr;
@@ -106,7 +106,7 @@ constexpr OpRow kRows[] = {
     primitive("prims.grouped_matmul(tensor input, tensor other, tensor ends) -> tensor",
               "The product of each group of rows with its matrix of other; with another of two dims, for each group of "
               "what is summed a product. A row is in the first group whose end is behind it; those in none give zeros.",
-              meta, kernel, vjp, kMatmul),
+              grouped_mm_meta, grouped_mm_kernel, vjp, kMatmul),
     composite("grouped_mm(tensor mat_a, tensor mat_b, tensor? offs=None) -> tensor", CastPolicy::none,
               "The product of each group of rows of mat_a with its matrix of mat_b, which has three dims; of each "
               "matrix of mat_a with its group of columns of mat_b; or, where both have two dims, a product for each "

@@ -120,13 +120,13 @@ Results index_put(Call& c) {
 
 // ---- samples ----
 
-void gather_samples(Samples& s) {
+void sample_gathers(Samples& s) {
   s.add({TensorSpec{{3, 4}}, 1, indices_below({3, 2}, 4)});
   s.add({TensorSpec{{}}, 0, indices_below({}, 1)});
   s.refuse({TensorSpec{{3, 4}}, 1, indices_below({3}, 4)}, "rank of input");
   s.refuse({TensorSpec{{3}}, 0, TensorSpec{{2}, DType::i64, -1, -1}}, "index -1 is out of range for dim 0 of size 3");
 }
-void scatter_add_samples(Samples& s) {
+void sample_scatter_adds(Samples& s) {
   s.add({TensorSpec{{3, 4}}, 1, indices_below({3, 2}, 4), TensorSpec{{3, 2}}});
   s.add({TensorSpec{{3, 4}, DType::bf16}, 0, indices_below({5, 4}, 3), TensorSpec{{5, 4}, DType::bf16}});
   s.refuse({TensorSpec{{3}}, 0, indices_below({2}, 3), TensorSpec{{2}, DType::f64}}, "one dtype");
@@ -169,9 +169,9 @@ void index_put_samples(Samples& s) {
 }
 constexpr OpRow kRows[] = {
     composite("gather(tensor input, int dim, tensor index) -> tensor", CastPolicy::none,
-              "Elements of input at index along dim.", gather, gather_samples),
+              "Elements of input at index along dim.", gather, sample_gathers),
     composite("scatter_add(tensor input, int dim, tensor index, tensor src) -> tensor", CastPolicy::promote,
-              "input with src added at index along dim, in a fixed order.", scatter_add, scatter_add_samples, kInplace),
+              "input with src added at index along dim, in a fixed order.", scatter_add, sample_scatter_adds, kInplace),
     composite("index_select(tensor input, int dim, tensor index) -> tensor", CastPolicy::none,
               "The slices of input at index along dim.", index_select, index_select_samples),
     composite("index(tensor input, tensor[] indices) -> tensor", CastPolicy::none,

@@ -12,7 +12,7 @@ Results leaky_relu(Call& c) {
   return convert(where(c.builder.call("gt", {x, 0.0}), x, x * c.real(1)), type.dtype);
 }
 
-constexpr OpRow kRow = composite(
+constexpr OpRow kLeakyRelu = composite(
     "leaky_relu(tensor input, float negative_slope=0.01) -> tensor", CastPolicy::none,
     "The input where it is positive, else negative_slope times the input.", leaky_relu,
     [](Samples& s) {
@@ -25,6 +25,6 @@ constexpr OpRow kRow = composite(
 
 }  // namespace
 
-extern const OpRows leaky_relu_ops = {&kRow, 1};
+extern const OpRows leaky_relu_ops = {&kLeakyRelu, 1};
 
 }  // namespace thunder

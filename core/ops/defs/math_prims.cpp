@@ -72,11 +72,11 @@ constexpr auto d_log2 = [](Var x) { return 1.0 / (x * kLn2); };
 constexpr auto d_log10 = [](Var x) { return 1.0 / (x * std::numbers::ln10); };
 constexpr auto d_erfc = [](Var x) { return exp(-(x * x)) * (-2 * std::numbers::inv_sqrtpi); };
 constexpr auto d_lgamma = [](Var x) { return apply("prims.digamma", x); };
-constexpr auto d_erfinv = [](Var y) { return exp(y * y) * (0.5 / std::numbers::inv_sqrtpi); };
+constexpr auto erfinv_slope = [](Var y) { return exp(y * y) * (0.5 / std::numbers::inv_sqrtpi); };
 constexpr auto d_ndtri = [](Var y) { return exp(y * y * 0.5) * std::sqrt(2 * kPi); };
 constexpr auto d_erfcx_of = [](Var x) { return x * 2.0 * apply("prims.erfcx", x) - 2 * std::numbers::inv_sqrtpi; };
-constexpr auto d_i0 = [](Var x) { return apply("prims.i1", x); };
-constexpr auto d_i0e = [](Var x) { return apply("prims.i1e", x) - sign(x) * apply("prims.i0e", x); };
+constexpr auto i0_slope = [](Var x) { return apply("prims.i1", x); };
+constexpr auto i0e_slope = [](Var x) { return apply("prims.i1e", x) - sign(x) * apply("prims.i0e", x); };
 // The density over the distribution, of which the logarithms do not underflow.
 void log_ndtr_vjp(Grad& g) {
   Var x = computed(g.var(0));
@@ -108,7 +108,7 @@ constexpr OpRow kRows[] = {
     real("prims.erfcx(tensor input) -> tensor", "exp(input * input) * erfc(input).", function_kernel<special::erfcx>,
          slope_of_input<d_erfcx_of>),
     real("prims.erfinv(tensor input) -> tensor", "The inverse of erf.", function_kernel<special::erfinv>,
-         slope_of_result<d_erfinv>),
+         slope_of_result<erfinv_slope>),
     real("prims.ndtri(tensor input) -> tensor", "The quantile of the normal distribution.",
          function_kernel<special::ndtri>, slope_of_result<d_ndtri>),
     real("prims.log_ndtr(tensor input) -> tensor", "The logarithm of the normal distribution.",
@@ -118,11 +118,11 @@ constexpr OpRow kRows[] = {
     real("prims.digamma(tensor input) -> tensor", "The derivative of lgamma.", function_kernel<special::digamma>,
          slope_of_input<derivative_of_digamma>),
     real("prims.i0(tensor input) -> tensor", "The modified Bessel function of the first kind of order 0.",
-         function_kernel<special::i0>, slope_of_input<d_i0>),
+         function_kernel<special::i0>, slope_of_input<i0_slope>),
     real("prims.i1(tensor input) -> tensor", "The modified Bessel function of the first kind of order 1.",
          function_kernel<special::i1>, slope_of_input<i1_slope>),
     real("prims.i0e(tensor input) -> tensor", "exp(-|input|) * i0(input).", function_kernel<special::i0e>,
-         slope_of_input<d_i0e>),
+         slope_of_input<i0e_slope>),
     real("prims.i1e(tensor input) -> tensor", "exp(-|input|) * i1(input).", function_kernel<special::i1e>,
          slope_of_input<i1e_slope>),
     primitive("prims.polygamma(int n, tensor input) -> tensor", "The n-th derivative of digamma.", polygamma_meta,

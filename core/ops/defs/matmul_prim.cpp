@@ -35,10 +35,10 @@ Status* kernel(const KernelArgs& k) {
   const auto r = static_cast<size_t>(a.rank);
   const auto item = static_cast<int64_t>(size_of(c.dtype));
   Operand left, right;
-  Product out;
-  left.outer = Positions::strided(a.strides[r - 2]), left.inner = Positions::strided(a.strides[r - 1]);
-  right.outer = Positions::strided(b.strides[r - 1]), right.inner = Positions::strided(b.strides[r - 2]);
-  out.rows = Positions::strided(c.strides[r - 2]), out.columns = Positions::strided(c.strides[r - 1]);
+  ProductOutput out;
+  left.outer = AxisPositions::strided(a.strides[r - 2]), left.inner = AxisPositions::strided(a.strides[r - 1]);
+  right.outer = AxisPositions::strided(b.strides[r - 1]), right.inner = AxisPositions::strided(b.strides[r - 2]);
+  out.rows = AxisPositions::strided(c.strides[r - 2]), out.columns = AxisPositions::strided(c.strides[r - 1]);
   int64_t batch = 1;
   for (size_t i = 0; i + 2 < r; i++) batch *= a.shape[i];
   for (int64_t x = 0; x < batch; x++) {
@@ -69,18 +69,16 @@ void samples(Samples& s) {
   s.refuse({TensorSpec{{2, 4, 3}}, TensorSpec{{1, 3, 5}}}, "batch dimensions differ: got 2 and 1");
 }
 
-constexpr OpRow kRow = primitive("prims.matmul(tensor input, tensor other) -> tensor",
-                                 "Batched matrix product of equal leading dims.", meta, kernel,
-                                 [](Grad& g) {
-                                   if (g.wants(0))
-                                     g.add(0, g.builder.call("prims.matmul", {g.cotangent(), swap_last_two(g.var(1))}));
-                                   if (g.wants(1))
-                                     g.add(1, g.builder.call("prims.matmul", {swap_last_two(g.var(0)), g.cotangent()}));
-                                 },
-                                 kMatmul, {.batch = batch, .samples = samples});
+constexpr OpRow kMatmulPrim = primitive(
+    "prims.matmul(tensor input, tensor other) -> tensor", "Batched matrix product of equal leading dims.", meta, kernel,
+    [](Grad& g) {
+      if (g.wants(0)) g.add(0, g.builder.call("prims.matmul", {g.cotangent(), swap_last_two(g.var(1))}));
+      if (g.wants(1)) g.add(1, g.builder.call("prims.matmul", {swap_last_two(g.var(0)), g.cotangent()}));
+    },
+    kMatmul, {.batch = batch, .samples = samples});
 
 }  // namespace
 
-extern const OpRows matmul_prim_ops = {&kRow, 1};
+extern const OpRows matmul_prim_ops = {&kMatmulPrim, 1};
 
 }  // namespace thunder

@@ -29,7 +29,7 @@ Results max_pool2d_with_indices(Call& c) {
 }
 
 using Pair = std::vector<int64_t>;
-void samples(Samples& s) {
+void sample_max_pool2d(Samples& s) {
   s.add({TensorSpec{{2, 3, 6, 6}}, 2});
   s.add({TensorSpec{{1, 2, 7, 5}}, Pair{3, 2}, Pair{2, 1}, Pair{1, 0}});
   s.add({TensorSpec{{2, 7, 7}}, 3, 2, 1, 2, true});
@@ -47,11 +47,11 @@ constexpr OpRow kRows[] = {
     composite("max_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, 0], int[] "
               "dilation=[1, 1], bool ceil_mode=False) -> tensor",
               CastPolicy::none, "The largest pixel of each window; stride is kernel_size unless given. NaN wins.",
-              max_pool2d, samples, 0, {.variant = {"return_indices", "max_pool2d_with_indices"}}),
+              max_pool2d, sample_max_pool2d, 0, {.variant = {"return_indices", "max_pool2d_with_indices"}}),
     composite("max_pool2d_with_indices(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0, "
               "0], int[] dilation=[1, 1], bool ceil_mode=False) -> (tensor, tensor)",
               CastPolicy::none, "max_pool2d, and where in its plane each result was.", max_pool2d_with_indices,
-              samples),
+              sample_max_pool2d),
 };
 
 }  // namespace

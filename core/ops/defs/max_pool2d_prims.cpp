@@ -14,22 +14,22 @@
 namespace thunder {
 namespace {
 
-struct Window {
+struct PlaneWindow {
   std::array<int64_t, 2> size, stride, padding, dilation;
 };
 // kernel_size, stride, padding and dilation follow the input.
-Window read_window(std::span<const Arg> args) {
+PlaneWindow read_window(std::span<const Arg> args) {
   return {pair_of(args[1]), pair_of(args[2]), pair_of(args[3]), pair_of(args[4])};
 }
 
 // ---- prims.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode) ----
 
-void meta(const Call& c, Types& out) {
+void max_pool2d_meta(const Call& c, Types& out) {
   TensorType t = c.type(0);
   c.require(t.rank() == 4, "input must be [batch, channels, height, width], got ", name(t));
   c.require(t.dtype != DType::boolean, "booleans have no order; ", c.types());
   require_pair(c, 1, 1), require_pair(c, 2, 1), require_pair(c, 3, 0), require_pair(c, 4, 1);
-  const Window w = read_window(c.args);
+  const PlaneWindow w = read_window(c.args);
   for (size_t i = 0; i < 2; i++) {
     const Dim in = t.shape[2 + i];
     c.require(w.padding[i] <= w.size[i] / 2, "padding must be at most half of kernel_size, got ", w.padding[i], " and ",
@@ -69,7 +69,7 @@ Status* each_plane(const KernelArgs& k, const Buffer& planes, const F& body) {
 struct Reach {
   int64_t begin, end;
 };
-Reach windows_inside(const Window& w, size_t axis, int64_t place, int64_t pixels, int64_t windows) {
+Reach windows_inside(const PlaneWindow& w, size_t axis, int64_t place, int64_t pixels, int64_t windows) {
   const int64_t first = place * w.dilation[axis] - w.padding[axis], stride = w.stride[axis];
   const int64_t begin = std::min(first < 0 ? (-first + stride - 1) / stride : 0, windows);
   return {begin, std::clamp((pixels - first + stride - 1) / stride, begin, windows)};
@@ -81,7 +81,7 @@ Reach windows_inside(const Window& w, size_t axis, int64_t place, int64_t pixels
 template <class T>
 class BestOfRow {
  public:
-  BestOfRow(const Buffer& in, const Window& w, int64_t windows)
+  BestOfRow(const Buffer& in, const PlaneWindow& w, int64_t windows)
       : in_(in), w_(w), best_(static_cast<size_t>(windows)), at_(best_.size()) {
     for (int64_t j = 0; j < w.size[1]; j++) reach_.push_back(windows_inside(w, 1, j, in.shape[3], windows));
   }
@@ -120,7 +120,7 @@ class BestOfRow {
   }
 
   const Buffer& in_;
-  const Window& w_;
+  const PlaneWindow& w_;
   std::vector<Bits> best_;
   std::vector<int64_t> at_;
   std::vector<Reach> reach_;  // by the window's columns
@@ -130,9 +130,9 @@ int64_t element_offset(const Buffer& b, int64_t n, int64_t c, int64_t y, int64_t
   return n * b.strides[0] + c * b.strides[1] + y * b.strides[2] + x * b.strides[3];
 }
 
-Status* kernel(const KernelArgs& k) {
+Status* max_pool2d_kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &values = k.out[0], &indices = k.out[1];
-  const Window w = read_window(k.args);
+  const PlaneWindow w = read_window(k.args);
   return by_dtype(in.dtype, [&](auto t) -> Status* {
     using T = decltype(t);
     return each_plane(k, values, [&](int64_t n, int64_t c) -> Status* {
@@ -225,8 +225,8 @@ Results batch_pool_backward(Batch& b) {
 constexpr OpRow kRows[] = {
     primitive("prims.max_pool2d(tensor input, int[] kernel_size, int[] stride, int[] padding, int[] dilation, "
               "bool ceil_mode) -> (tensor, tensor)",
-              "The largest pixel of each window, and its index in the flattened plane.", meta, kernel, vjp, 0,
-              {.batch = batch_pool, .samples = prim_samples}),
+              "The largest pixel of each window, and its index in the flattened plane.", max_pool2d_meta,
+              max_pool2d_kernel, vjp, 0, {.batch = batch_pool, .samples = prim_samples}),
     primitive("prims.max_pool2d_backward(tensor grad, tensor indices, int[] input_size) -> tensor",
               "Zeros to which grad is added at the indices, in order.", backward_meta, backward_kernel, backward_vjp,
               kChecksData | kLinear, {.batch = batch_pool_backward, .samples = backward_samples}),

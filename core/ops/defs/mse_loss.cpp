@@ -13,7 +13,7 @@ Results mse_loss(Call& c) {
   return convert(reduced_loss(c, loss, loss_weight(c, 3, loss)), dtype);
 }
 
-void samples(Samples& s) {
+void sample_mse_losses(Samples& s) {
   s.add({TensorSpec{{4, 5}}, TensorSpec{{4, 5}}});
   s.add({TensorSpec{{4, 5}}, TensorSpec{{5}}, "sum"});
   s.add({TensorSpec{{4, 5}, DType::bf16}, TensorSpec{{4, 5}, DType::bf16}, "none"});
@@ -23,12 +23,12 @@ void samples(Samples& s) {
   s.refuse({TensorSpec{{4}, DType::i64, 0, 9}, TensorSpec{{4}, DType::i64, 0, 9}}, "must be real");
 }
 
-constexpr OpRow kRow = composite(
+constexpr OpRow kMseLoss = composite(
     "mse_loss(tensor input, tensor target, str reduction='mean', tensor? weight=None) -> tensor", CastPolicy::fp32,
-    "The squared difference, times weight; its mean, weighted too, or its sum.", mse_loss, samples);
+    "The squared difference, times weight; its mean, weighted too, or its sum.", mse_loss, sample_mse_losses);
 
 }  // namespace
 
-extern const OpRows mse_loss_ops = {&kRow, 1};
+extern const OpRows mse_loss_ops = {&kMseLoss, 1};
 
 }  // namespace thunder

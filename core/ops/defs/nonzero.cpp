@@ -194,21 +194,21 @@ void sample_counted(Samples& s) {
   s.refuse({small_integer_spec({3}), SampleArg(), -1}, "minlength must not be negative, got -1");
 }
 
-constexpr std::string_view kIndex = "the result is an index";
+constexpr std::string_view kIndexes = "the result is an index";
 
 constexpr OpRow kRows[] = {
     composite("nonzero(tensor input) -> tensor", CastPolicy::none,
               "The places of the elements that are not zero, a row for each in row-major order.", nonzero,
-              sample_places, kEager, {.nondiff = kIndex, .variant = {"as_tuple", "nonzero_numpy"}}),
+              sample_places, kEager, {.nondiff = kIndexes, .variant = {"as_tuple", "nonzero_numpy"}}),
     composite("argwhere(tensor input) -> tensor", CastPolicy::none,
               "The places of the elements that are not zero, a row for each in row-major order.", nonzero,
-              sample_places, kEager, {.nondiff = kIndex, .alias_of = "nonzero"}),
+              sample_places, kEager, {.nondiff = kIndexes, .alias_of = "nonzero"}),
     composite("nonzero_numpy(tensor input) -> tensor[]", CastPolicy::none,
               "The places of the elements that are not zero, a tensor for each dim, as indices have it.", nonzero_numpy,
-              sample_places, kEager, {.nondiff = kIndex}),
+              sample_places, kEager, {.nondiff = kIndexes}),
     composite("nonzero_static(tensor input, int size, int fill_value=-1) -> tensor", CastPolicy::none,
               "The places of the first `size` elements that are not zero; rows of fill_value where there are fewer.",
-              nonzero_static, sample_static_places, 0, {.nondiff = kIndex}),
+              nonzero_static, sample_static_places, 0, {.nondiff = kIndexes}),
     composite("masked_select(tensor input, tensor mask) -> tensor", CastPolicy::none,
               "The elements where the mask holds, in row-major order of what both broadcast to.", masked_select,
               sample_selected, kEager),

@@ -129,7 +129,7 @@ void sample_extrema(Samples& s) {
   s.refuse({TensorSpec{{0, 3}}}, "no elements");
   s.refuse({TensorSpec{{2, 3}}, 0.5}, "dim must be an integer");
 }
-void sample_places(Samples& s) {
+void sample_sorted_places(Samples& s) {
   s.add({TensorSpec{{2, 3}}});
   s.add({TensorSpec{{2, 3}}, 0});
   s.add({TensorSpec{{2, 3, 4}}, -2, true});
@@ -174,47 +174,51 @@ void sample_commonest(Samples& s) {
   s.add({TensorSpec{{7, 2}, DType::i64, 0, 3}, 0, true});
   s.refuse({TensorSpec{{2, 0}}, 1}, "no elements");
 }
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
-                    std::string_view nondiff = {}) {
+consteval OpRow order_row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples,
+                          std::string_view nondiff = {}) {
   return composite(schema, CastPolicy::none, doc, decompose, samples, 0, {.nondiff = nondiff});
 }
-constexpr std::string_view kIndex = "the result is an index";
+constexpr std::string_view kRanks = "the result is an index";
 
 constexpr OpRow kRows[] = {
-    row("max(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor values, "
+    order_row(
+        "max(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor values, "
         "tensor? indices)",
         "The greatest of all elements; with dim the greatest along it and its first place; with a tensor the greater "
         "of two.",
         extremum<true>, sample_extrema),
-    row("min(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor values, "
+    order_row(
+        "min(tensor input, tensor|number? dim=None, bool keepdim=False, tensor? other=None) -> (tensor values, "
         "tensor? indices)",
         "The least of all elements; with dim the least along it and its first place; with a tensor the lesser of two.",
         extremum<false>, sample_extrema),
-    row("argmin(tensor input, int? dim=None, bool keepdim=False) -> tensor",
-        "Index of the first minimum along dim, or among all elements in row-major order.", argmin, sample_places,
-        kIndex),
-    row("aminmax(tensor input, int? dim=None, bool keepdim=False) -> (tensor min, tensor max)",
-        "The least and the greatest along dim, or of all.", aminmax, sample_both_ends),
-    row("sort(tensor input, int dim=-1, bool descending=False, bool stable=False) -> (tensor values, tensor indices)",
+    order_row("argmin(tensor input, int? dim=None, bool keepdim=False) -> tensor",
+              "Index of the first minimum along dim, or among all elements in row-major order.", argmin,
+              sample_sorted_places, kRanks),
+    order_row("aminmax(tensor input, int? dim=None, bool keepdim=False) -> (tensor min, tensor max)",
+              "The least and the greatest along dim, or of all.", aminmax, sample_both_ends),
+    order_row(
+        "sort(tensor input, int dim=-1, bool descending=False, bool stable=False) -> (tensor values, tensor indices)",
         "The elements along dim in order, and where they were; equal ones stay as they are, NaN is the greatest.", sort,
         sample_sorts),
-    row("argsort(tensor input, int dim=-1, bool descending=False, bool stable=False) -> tensor",
-        "Where the elements along dim are in order.", argsort, sample_sorts, kIndex),
-    row("msort(tensor input) -> tensor", "The elements along the first dim in order.", msort,
-        [](Samples& s) {
-          s.add({TensorSpec{{4, 3}}});
-        }),
-    row("topk(tensor input, int k, int dim=-1, bool largest=True, bool sorted=True) -> (tensor values, tensor indices)",
+    order_row("argsort(tensor input, int dim=-1, bool descending=False, bool stable=False) -> tensor",
+              "Where the elements along dim are in order.", argsort, sample_sorts, kRanks),
+    order_row("msort(tensor input) -> tensor", "The elements along the first dim in order.", msort,
+              [](Samples& s) {
+                s.add({TensorSpec{{4, 3}}});
+              }),
+    order_row(
+        "topk(tensor input, int k, int dim=-1, bool largest=True, bool sorted=True) -> (tensor values, tensor indices)",
         "The k greatest (or least) along dim in order, and where they were.", topk, sample_greatest),
-    row("kthvalue(tensor input, int k, int dim=-1, bool keepdim=False) -> (tensor values, tensor indices)",
-        "The k-th least along dim, and where it was.", kthvalue, sample_ranked),
-    row("median(tensor input, int? dim=None, bool keepdim=False) -> (tensor values, tensor? indices)",
-        "The lower middle of all elements; with dim that along it and its place. NaN if any is.", median<false>,
-        sample_middles),
-    row("nanmedian(tensor input, int? dim=None, bool keepdim=False) -> (tensor values, tensor? indices)",
-        "median of what is not NaN.", median<true>, sample_middles),
-    row("mode(tensor input, int dim=-1, bool keepdim=False) -> (tensor values, tensor indices)",
-        "The commonest value along dim, of several the least, and its last place.", mode, sample_commonest),
+    order_row("kthvalue(tensor input, int k, int dim=-1, bool keepdim=False) -> (tensor values, tensor indices)",
+              "The k-th least along dim, and where it was.", kthvalue, sample_ranked),
+    order_row("median(tensor input, int? dim=None, bool keepdim=False) -> (tensor values, tensor? indices)",
+              "The lower middle of all elements; with dim that along it and its place. NaN if any is.", median<false>,
+              sample_middles),
+    order_row("nanmedian(tensor input, int? dim=None, bool keepdim=False) -> (tensor values, tensor? indices)",
+              "median of what is not NaN.", median<true>, sample_middles),
+    order_row("mode(tensor input, int dim=-1, bool keepdim=False) -> (tensor values, tensor indices)",
+              "The commonest value along dim, of several the least, and its last place.", mode, sample_commonest),
 };
 
 }  // namespace

@@ -134,7 +134,7 @@ void sample_norms(Samples& s) {
   s.add({TensorSpec{shape, DType::f32, 0.5, 2}, 2.0, 2});
   s.add({TensorSpec{shape, DType::f32, 0.5, 2}, 3.0, 3, 2, true});
 }
-consteval OpRow row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
+consteval OpRow pool_row(SchemaText schema, std::string_view doc, DecomposeFn decompose, SamplesFn samples) {
   return composite(schema, CastPolicy::none, doc, decompose, samples);
 }
 consteval OpRow max_pool_row(SchemaText schema, std::string_view doc, DecomposeFn decompose, VjpFn vjp,
@@ -150,34 +150,37 @@ constexpr std::string_view kAdaptiveMax = "The maxima of output_size nearly equa
 constexpr std::string_view kPower = "The p-norm of each window, p being norm_type.";
 
 constexpr OpRow kRows[] = {
-    row("avg_pool1d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
+    pool_row(
+        "avg_pool1d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
         "count_include_pad=True) -> tensor",
         kMean, avg_pool<1>, sample_averages<1>),
-    row("avg_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
+    pool_row(
+        "avg_pool2d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
         "count_include_pad=True, int? divisor_override=None) -> tensor",
         kMean, avg_pool<2>, sample_averages<2>),
-    row("avg_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
+    pool_row(
+        "avg_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], bool ceil_mode=False, bool "
         "count_include_pad=True, int? divisor_override=None) -> tensor",
         kMean, avg_pool<3>, sample_averages<3>),
-    row("lp_pool1d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> "
-        "tensor",
-        kPower, lp_pool<1>, sample_norms<1>),
-    row("lp_pool2d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> "
-        "tensor",
-        kPower, lp_pool<2>, sample_norms<2>),
-    row("lp_pool3d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> "
-        "tensor",
-        kPower, lp_pool<3>, sample_norms<3>),
+    pool_row("lp_pool1d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> "
+             "tensor",
+             kPower, lp_pool<1>, sample_norms<1>),
+    pool_row("lp_pool2d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> "
+             "tensor",
+             kPower, lp_pool<2>, sample_norms<2>),
+    pool_row("lp_pool3d(tensor input, float norm_type, int[] kernel_size, int[]? stride=None, bool ceil_mode=False) -> "
+             "tensor",
+             kPower, lp_pool<3>, sample_norms<3>),
     max_pool_row("max_pool3d(tensor input, int[] kernel_size, int[]? stride=None, int[] padding=[0], int[] "
                  "dilation=[1], bool ceil_mode=False) -> tensor",
                  "The largest element of each window; stride is kernel_size unless given. NaN wins.", max_pool3d,
                  max_pool_vjp<3>, sample_max_pools<3>, "max_pool3d_with_indices"),
-    row("adaptive_avg_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, pool_adaptively<1, true>,
-        sample_adaptive_pools<1>),
-    row("adaptive_avg_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, pool_adaptively<2, true>,
-        sample_adaptive_pools<2>),
-    row("adaptive_avg_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, pool_adaptively<3, true>,
-        sample_adaptive_pools<3>),
+    pool_row("adaptive_avg_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, pool_adaptively<1, true>,
+             sample_adaptive_pools<1>),
+    pool_row("adaptive_avg_pool2d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, pool_adaptively<2, true>,
+             sample_adaptive_pools<2>),
+    pool_row("adaptive_avg_pool3d(tensor input, int[] output_size) -> tensor", kAdaptiveMean, pool_adaptively<3, true>,
+             sample_adaptive_pools<3>),
     max_pool_row("adaptive_max_pool1d(tensor input, int[] output_size) -> tensor", kAdaptiveMax,
                  pool_adaptively<1, false>, max_pool_vjp<1>, sample_adaptive_pools<1>,
                  "adaptive_max_pool1d_with_indices"),

@@ -166,7 +166,7 @@ void sample_diagonals(Samples& s) {
   s.refuse({TensorSpec{{3}}}, "out of range");
   s.refuse({TensorSpec{{3, 4}}, 0, 1, 1}, "two different dims");
 }
-void sample_vectors(Samples& s) {
+void sample_grids(Samples& s) {
   s.add({TensorSpec{{3}}});
   s.add({TensorSpec{{2, 3}}, 1});
   s.add({TensorSpec{{2, 3}}, -1, 0, 2});
@@ -181,7 +181,7 @@ void sample_either_way(Samples& s) {
 void sample_flat_diagonals(Samples& s) {
   s.add({TensorSpec{{2, 2}}, 1});
 }
-void sample_sizes(Samples& s) {
+void sample_new_tensors(Samples& s) {
   s.add({TensorSpec{{2}}, Ints{2, 3}});
   s.add({TensorSpec{{2}, DType::i64, 0, 9}, Ints{3}, DType::f64});
 }
@@ -214,7 +214,7 @@ constexpr OpRow kRows[] = {
               "A view of the elements on a diagonal of two dims, as a new last dim.", diagonal, sample_diagonals,
               kView),
     composite("diag_embed(tensor input, int offset=0, int dim1=-2, int dim2=-1) -> tensor", CastPolicy::none,
-              "Matrices whose diagonals are the last dim, zeros elsewhere.", diag_embed, sample_vectors),
+              "Matrices whose diagonals are the last dim, zeros elsewhere.", diag_embed, sample_grids),
     composite("diag(tensor input, int diagonal=0) -> tensor", CastPolicy::none,
               "The diagonal of a matrix, or a matrix with a vector as its diagonal.", diag, sample_either_way),
     composite("diagflat(tensor input, int offset=0) -> tensor", CastPolicy::none,
@@ -230,9 +230,9 @@ constexpr OpRow kRows[] = {
             s.add({TensorSpec{{2, 3}}});
           }),
     composite("new_zeros(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
-              "Zeros of input's dtype.", new_filled<0>, sample_sizes),
+              "Zeros of input's dtype.", new_filled<0>, sample_new_tensors),
     composite("new_ones(tensor input, int[] size, dtype? dtype=None, device? device=None) -> tensor", CastPolicy::none,
-              "Ones of input's dtype.", new_filled<1>, sample_sizes),
+              "Ones of input's dtype.", new_filled<1>, sample_new_tensors),
     composite("new_full(tensor input, int[] size, tensor|number fill_value, dtype? dtype=None, device? device=None) -> "
               "tensor",
               CastPolicy::none, "A tensor of input's dtype filled with one value.", new_full, sample_fills),

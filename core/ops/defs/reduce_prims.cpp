@@ -20,7 +20,7 @@ Shape kept_shape(const Grad& g) {
   for (Dim axis : g.axes(1, kept.size())) kept[static_cast<size_t>(axis.value())] = 1;
   return kept;
 }
-Var expand_to_input(const Grad& g, Var reduced) {
+Var expand_to_reduced(const Grad& g, Var reduced) {
   return expand_to(reshape_to(reduced, kept_shape(g)), g.type(0).shape);
 }
 
@@ -60,9 +60,10 @@ Status* extremum_kernel(const KernelArgs& k) {
 }
 // Elements that share the extremum share the cotangent evenly.
 void extremum_vjp(Grad& g) {
-  Var ties = computed(convert(g.builder.call("prims.eq", {g.var(0), expand_to_input(g, g.result())}), g.type(0).dtype));
+  Var ties =
+      computed(convert(g.builder.call("prims.eq", {g.var(0), expand_to_reduced(g, g.result())}), g.type(0).dtype));
   Var share = computed(g.cotangent()) / g.builder.call("prims.sum", {ties, g.args[1]});
-  g.add(0, ties * expand_to_input(g, share));
+  g.add(0, ties * expand_to_reduced(g, share));
 }
 
 // ---- argmax ----
@@ -101,7 +102,7 @@ constexpr OpRow kRows[] = {
     primitive(
         "prims.sum(tensor input, int[] dims) -> tensor",
         "Sum over dims, which vanish; bf16 and f32 are summed in a wider type and rounded once.", reduced_meta,
-        sum_kernel, [](Grad& g) { g.add(0, expand_to_input(g, g.cotangent())); }, kReduction | kLinear),
+        sum_kernel, [](Grad& g) { g.add(0, expand_to_reduced(g, g.cotangent())); }, kReduction | kLinear),
     primitive("prims.amax(tensor input, int[] dims) -> tensor",
               "Maximum over dims, which vanish; NaN if any is; of no elements the lowest value.", reduced_meta,
               extremum_kernel<true>, extremum_vjp, kReduction),

@@ -86,7 +86,7 @@ void extremum_meta(const Call& c, Types& out) {
 }
 // The last of equal elements; NaN propagates.
 template <bool maximum>
-Status* extremum_kernel(const KernelArgs& k) {
+Status* running_extremum_kernel(const KernelArgs& k) {
   const Buffer &in = k.in[0], &values = k.out[0], &indices = k.out[1];
   const size_t axis = normalize_axis(k.args[1].i, static_cast<size_t>(in.rank));
   by_dtype(in.dtype, [&](auto t) {
@@ -231,11 +231,11 @@ constexpr OpRow kRows[] = {
               "The gradient of prims.cumprod's input.", cumprod_backward_meta, cumprod_backward_kernel,
               cumprod_backward_vjp),
     primitive("prims.cummax(tensor input, int dim) -> (tensor, tensor)",
-              "The greatest so far along dim, and the last place where it was.", extremum_meta, extremum_kernel<true>,
-              picked_vjp),
+              "The greatest so far along dim, and the last place where it was.", extremum_meta,
+              running_extremum_kernel<true>, picked_vjp),
     primitive("prims.cummin(tensor input, int dim) -> (tensor, tensor)",
-              "The least so far along dim, and the last place where it was.", extremum_meta, extremum_kernel<false>,
-              picked_vjp),
+              "The least so far along dim, and the last place where it was.", extremum_meta,
+              running_extremum_kernel<false>, picked_vjp),
     primitive("prims.logcumsumexp(tensor input, int dim, bool reverse) -> tensor",
               "The logarithm of the sum of the exponentials so far along dim, or from the end.", real_scan_meta,
               logcumsumexp_kernel, logcumsumexp_vjp),

@@ -88,7 +88,7 @@ void sample_lines(Samples& s) {
   s.add({TensorSpec{{4}, DType::bf16}, 0});
   s.refuse({TensorSpec{{2, 3}}, 2}, "2");
 }
-void sample_sums(Samples& s) {
+void sample_running_sums(Samples& s) {
   sample_lines(s);
   s.add({TensorSpec{{33}}, 0});
   s.add({TensorSpec{{2, 4}, DType::i32, -9, 9}, 1});
@@ -129,7 +129,7 @@ constexpr OpRow kRows[] = {
         "cumsum(tensor input, int dim, dtype? dtype=None) -> tensor", CastPolicy::fp32,
         "The sum of each element and those before it along dim; of integers and booleans as i64 unless a dtype is "
         "given.",
-        scan_in_accumulation_dtype, sample_sums),
+        scan_in_accumulation_dtype, sample_running_sums),
     composite("cumprod(tensor input, int dim, dtype? dtype=None) -> tensor", CastPolicy::fp32,
               "The product of each element and those before it along dim.", scan_in_accumulation_dtype,
               sample_whole_lines, kInplace),

@@ -104,7 +104,7 @@ void prim_samples(Samples& s) {
   s.add({TensorSpec{{3, 4}}, 0, below({2, 4}, 3), TensorSpec{{2, 4}}, "amax"});
   s.refuse({TensorSpec{{3}}, 0, below({2}, 3), TensorSpec{{2}}, "sum"}, "'sum'");
 }
-constexpr OpRow kRow =
+constexpr OpRow kScatterPrims =
     primitive("prims.scatter_reduce(tensor input, int dim, tensor index, tensor src, str reduce) -> tensor",
               "A copy of input in which the elements at index along dim are multiplied by src's, or replaced by "
               "the greater or lesser.",
@@ -112,6 +112,6 @@ constexpr OpRow kRow =
 
 }  // namespace
 
-extern const OpRows scatter_prims_ops = {&kRow, 1};
+extern const OpRows scatter_prims_ops = {&kScatterPrims, 1};
 
 }  // namespace thunder

@@ -106,7 +106,7 @@ void split_vjp(Grad& g, size_t parts) {
 
 std::vector<int64_t> ints(std::initializer_list<int64_t> list) { return list; }
 
-void slice_samples(Samples& s) {
+void sample_slices(Samples& s) {
   s.add({TensorSpec{{5, 3}}, 0, 1, -1, 2});
   s.add({TensorSpec{{5}}, 0, SampleArg(), 100});
   s.add({TensorSpec{{5}}, 0, 4, 2});
@@ -132,7 +132,7 @@ void chunk_samples(Samples& s) {
 constexpr OpRow kRows[] = {
     composite("slice(tensor input, int dim=0, int? start=None, int? end=None, int step=1) -> tensor", CastPolicy::none,
               "input[start:end:step] along dim, as a view: negative bounds count from the end, all are clamped.", slice,
-              slice_samples, kView),
+              sample_slices, kView),
     composite("select(tensor input, int dim, int index) -> tensor", CastPolicy::none,
               "A view of one index of dim, which vanishes.", select, select_samples, kView),
     checked({.schema = "split(tensor input, int[] split_size, int dim=0) -> tensor[]",

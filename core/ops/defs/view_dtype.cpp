@@ -13,7 +13,7 @@ namespace {
 
 int64_t element_bytes(DType dtype) { return static_cast<int64_t>(size_of(dtype)); }
 
-void meta(const Call& c, Types& out) {
+void view_dtype_meta(const Call& c, Types& out) {
   TensorType t = c.type(0);
   const DType to = c.dtype(1);
   const int64_t from = element_bytes(t.dtype), wanted = element_bytes(to);
@@ -56,7 +56,7 @@ constexpr std::string_view kBits = "it reads bits";
 constexpr OpRow kRows[] = {
     checked({.schema = "prims.view_dtype(tensor input, dtype dtype) -> tensor",
              .doc = "The same bits as elements of another dtype.",
-             .meta = meta,
+             .meta = view_dtype_meta,
              .reference = copy_in_order,
              .nondiff = kBits,
              .batch =

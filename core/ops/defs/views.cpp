@@ -124,17 +124,19 @@ Results expand(Call& c) {
 
 // ---- samples ----
 
-std::vector<int64_t> ints(std::initializer_list<int64_t> list) { return list; }
+std::vector<int64_t> dims_of(std::initializer_list<int64_t> list) {
+  return list;
+}
 
-void reshape_samples(Samples& s) {
-  s.add({TensorSpec{{2, 6}}, ints({3, -1})});
-  s.add({TensorSpec{{2, 0}}, ints({-1, 2})});
-  s.add({TensorSpec{{}}, ints({1})});
-  s.refuse({TensorSpec{{2, 3}}, ints({4, -1})}, "do not divide");
-  s.refuse({TensorSpec{{2, 3}}, ints({7})}, "7 elements");
-  s.refuse({TensorSpec{{2, 3}}, ints({-1, -1})}, "only one");
-  s.refuse({TensorSpec{{0}}, ints({0, -1})}, "any size");
-  s.refuse({TensorSpec{{2}}, ints({-2})}, "negative");
+void sample_reshapes(Samples& s) {
+  s.add({TensorSpec{{2, 6}}, dims_of({3, -1})});
+  s.add({TensorSpec{{2, 0}}, dims_of({-1, 2})});
+  s.add({TensorSpec{{}}, dims_of({1})});
+  s.refuse({TensorSpec{{2, 3}}, dims_of({4, -1})}, "do not divide");
+  s.refuse({TensorSpec{{2, 3}}, dims_of({7})}, "7 elements");
+  s.refuse({TensorSpec{{2, 3}}, dims_of({-1, -1})}, "only one");
+  s.refuse({TensorSpec{{0}}, dims_of({0, -1})}, "any size");
+  s.refuse({TensorSpec{{2}}, dims_of({-2})}, "negative");
 }
 void flatten_samples(Samples& s) {
   s.add({TensorSpec{{2, 3, 4}}});
@@ -142,10 +144,10 @@ void flatten_samples(Samples& s) {
   s.add({TensorSpec{{}}});
   s.refuse({TensorSpec{{2, 3, 4}}, 2, 1}, "behind");
 }
-void permute_samples(Samples& s) {
-  s.add({TensorSpec{{2, 3, 4}}, ints({-1, 0, 1})});
-  s.refuse({TensorSpec{{2, 3}}, ints({1})}, "one dim for each");
-  s.refuse({TensorSpec{{2, 3}}, ints({1, 2})}, "out of range");
+void sample_permutes(Samples& s) {
+  s.add({TensorSpec{{2, 3, 4}}, dims_of({-1, 0, 1})});
+  s.refuse({TensorSpec{{2, 3}}, dims_of({1})}, "one dim for each");
+  s.refuse({TensorSpec{{2, 3}}, dims_of({1, 2})}, "out of range");
 }
 void transpose_samples(Samples& s) {
   s.add({TensorSpec{{2, 3, 4}}, 0, -1});
@@ -155,7 +157,7 @@ void transpose_samples(Samples& s) {
 void squeeze_samples(Samples& s) {
   s.add({TensorSpec{{1, 3, 1}}});
   s.add({TensorSpec{{1, 3, 1}}, 0});
-  s.add({TensorSpec{{1, 3, 1}}, ints({0, -1})});
+  s.add({TensorSpec{{1, 3, 1}}, dims_of({0, -1})});
   s.add({TensorSpec{{}}});
   s.refuse({TensorSpec{{2}}, 3}, "out of range");
 }
@@ -164,23 +166,23 @@ void unsqueeze_samples(Samples& s) {
   s.add({TensorSpec{{}}, 0});
   s.refuse({TensorSpec{{2}}, 3}, "out of range");
 }
-void expand_samples(Samples& s) {
-  s.add({TensorSpec{{3, 1}}, ints({2, -1, 4})});
-  s.add({TensorSpec{{}}, ints({3})});
-  s.refuse({TensorSpec{{3}}, ints({-1, 3})}, "keeps a dim");
-  s.refuse({TensorSpec{{3}}, ints({4})}, "expanded");
+void sample_expands(Samples& s) {
+  s.add({TensorSpec{{3, 1}}, dims_of({2, -1, 4})});
+  s.add({TensorSpec{{}}, dims_of({3})});
+  s.refuse({TensorSpec{{3}}, dims_of({-1, 3})}, "keeps a dim");
+  s.refuse({TensorSpec{{3}}, dims_of({4})}, "expanded");
 }
 constexpr OpRow kRows[] = {
     composite("reshape(tensor input, int[] shape) -> tensor", CastPolicy::none,
               "The same elements under another shape, one size of which may be -1. A view if the strides allow "
               "it, else a copy.",
-              reshape, reshape_samples, kMayView),
+              reshape, sample_reshapes, kMayView),
     composite("view(tensor input, int[] size) -> tensor", CastPolicy::none,
-              "As reshape, but refuses where a copy would be needed.", view, reshape_samples, kView),
+              "As reshape, but refuses where a copy would be needed.", view, sample_reshapes, kView),
     composite("flatten(tensor input, int start_dim=0, int end_dim=-1) -> tensor", CastPolicy::none,
               "Merges the dims from start_dim to end_dim into one.", flatten, flatten_samples, kMayView),
     composite("permute(tensor input, int[] dims) -> tensor", CastPolicy::none, "A view with the dims in another order.",
-              permute, permute_samples, kView),
+              permute, sample_permutes, kView),
     composite("transpose(tensor input, int dim0, int dim1) -> tensor", CastPolicy::none,
               "A view with two dims exchanged.", transpose, transpose_samples, kView),
     composite("squeeze(tensor input, int[]? dim=None) -> tensor", CastPolicy::none,
@@ -189,7 +191,7 @@ constexpr OpRow kRows[] = {
     composite("unsqueeze(tensor input, int dim) -> tensor", CastPolicy::none,
               "A view with a dim of size 1 added before dim.", unsqueeze, unsqueeze_samples, kView),
     composite("expand(tensor input, int[] size) -> tensor", CastPolicy::none,
-              "A view in which dims of size 1 are repeated; -1 keeps a size.", expand, expand_samples, kView),
+              "A view in which dims of size 1 are repeated; -1 keeps a size.", expand, sample_expands, kView),
 };
 
 }  // namespace

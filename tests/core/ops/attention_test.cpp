@@ -78,7 +78,7 @@ TEST(Attention, shares_key_heads_among_groups_of_query_heads) {
 }
 
 TEST(Attention, has_gradients_of_gradients) {
-  const Function f = [](Eager& e, const std::vector<Tensor*>& x) {
+  const EagerFunction f = [](Eager& e, const std::vector<Tensor*>& x) {
     return e.run(kOp, {any(x[0]), any(x[1]), any(x[2]), Any(), any(0.0), any(true)});
   };
   expect_gradients({numbers({2, 3, 4}, 1), numbers({2, 3, 4}, 2), numbers({2, 3, 2}, 3)}, f);
@@ -86,14 +86,14 @@ TEST(Attention, has_gradients_of_gradients) {
 }
 
 TEST(Attention, has_gradients_for_groups_broadcasts_and_masks) {
-  const Function grouped = [](Eager& e, const std::vector<Tensor*>& x) {
+  const EagerFunction grouped = [](Eager& e, const std::vector<Tensor*>& x) {
     return e.run(kOp, {any(x[0]), any(x[1]), any(x[2]), Any(), any(0.0), any(false), any(0.3), any(true)});
   };
   expect_gradients({numbers({2, 4, 3, 2}, 1), numbers({2, 2, 3, 2}, 2), numbers({2, 1, 3, 2}, 3)}, grouped);
   expect_gradients({numbers({2, 4, 3, 2}, 1), numbers({2, 3, 2}, 2), numbers({4, 3, 2}, 3)}, grouped);
-  const Function masked = [](Eager& e, const std::vector<Tensor*>& x) { return e.run(kOp, {any(x[0]), any(x[1]), any(x[2]), any(x[3])}); };
+  const EagerFunction masked = [](Eager& e, const std::vector<Tensor*>& x) { return e.run(kOp, {any(x[0]), any(x[1]), any(x[2]), any(x[3])}); };
   expect_gradients({numbers({2, 3, 2}, 1), numbers({4, 2}, 2), numbers({1, 4, 2}, 3), numbers({3, 4}, 4)}, masked);
-  const Function hidden = [](Eager& e, const std::vector<Tensor*>& x) {
+  const EagerFunction hidden = [](Eager& e, const std::vector<Tensor*>& x) {
     return e.run(kOp, {any(x[0]), any(x[1]), any(x[2]), any(e.tensor({2, 2}, {1, 0, 0, 0}, DType::boolean))});
   };
   expect_gradients({numbers({2, 2}, 1), numbers({2, 2}, 2), numbers({2, 2}, 3)}, hidden);

@@ -73,7 +73,7 @@ TEST(BatchNorm, names_what_does_not_fit) {
 }
 
 TEST(BatchNorm, has_gradients_of_gradients_while_training) {
-  const Function f = [](Eager& e, const std::vector<Tensor*>& x) {
+  const EagerFunction f = [](Eager& e, const std::vector<Tensor*>& x) {
     return e.run("batch_norm", {any(x[0]), Any(), Any(), any(x[1]), any(x[2]), any(true), any(0.1), any(1e-3)});
   };
   expect_gradients({numbers({3, 2, 2}, 1), numbers({2}, 2), numbers({2}, 3)}, f);
@@ -81,7 +81,7 @@ TEST(BatchNorm, has_gradients_of_gradients_while_training) {
 }
 
 TEST(BatchNorm, has_gradients_with_running_statistics) {
-  const Function f = [](Eager& e, const std::vector<Tensor*>& x) {
+  const EagerFunction f = [](Eager& e, const std::vector<Tensor*>& x) {
     return e.run("batch_norm", {any(x[0]), any(x[1]), any(x[2]), any(x[3]), any(x[4])});
   };
   expect_gradients({numbers({3, 2}, 1), numbers({2}, 2), numbers({2}, 3, 0.5, 2), numbers({2}, 4), numbers({2}, 5)}, f);

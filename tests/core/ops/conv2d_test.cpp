@@ -61,7 +61,7 @@ TEST(Conv2d, equals_naive_loops) {
 
 TEST(Conv2d, has_gradients_of_gradients) {
   for (const Geometry& g : kGeometries) {
-    const Function f = [&](Eager& e, const std::vector<Tensor*>& x) { return convolve(e, x[0], x[1], x[2], g); };
+    const EagerFunction f = [&](Eager& e, const std::vector<Tensor*>& x) { return convolve(e, x[0], x[1], x[2], g); };
     const std::vector inputs{numbers(g.image, 1), numbers(g.weight, 2), numbers({g.weight[0]}, 3)};
     expect_gradients(inputs, f);
     expect_second_gradients(inputs, f);
@@ -118,9 +118,9 @@ TEST(MaxPool2d, lets_nan_win_and_knows_minus_infinity) {
 
 TEST(MaxPool2d, has_gradients_of_gradients) {
   // Overlapping windows: a pixel gathers from several.
-  const Function f = [](Eager& e, const std::vector<Tensor*>& x) { return pool(e, x[0], 3, 1, 1, false); };
+  const EagerFunction f = [](Eager& e, const std::vector<Tensor*>& x) { return pool(e, x[0], 3, 1, 1, false); };
   expect_gradients({numbers({2, 2, 4, 4}, 1)}, f);
-  const Function squared = [&](Eager& e, const std::vector<Tensor*>& x) { return e.run("mul", {any(f(e, x)), any(f(e, x))}); };
+  const EagerFunction squared = [&](Eager& e, const std::vector<Tensor*>& x) { return e.run("mul", {any(f(e, x)), any(f(e, x))}); };
   expect_second_gradients({numbers({1, 2, 4, 4}, 1)}, squared);
 }
 

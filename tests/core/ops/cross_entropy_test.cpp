@@ -81,7 +81,7 @@ TEST(CrossEntropy, has_gradients_of_gradients) {
   for (const char* reduction : {"none", "mean", "sum"})
     for (double smoothing : {0.0, 0.2}) {
       SCOPED_TRACE(testing::Message() << reduction << " " << smoothing);
-      const Function f = [&](Eager& e, const std::vector<Tensor*>& x) {
+      const EagerFunction f = [&](Eager& e, const std::vector<Tensor*>& x) {
         Tensor* y = e.tensor({4}, {0, 2, 1, 2}, DType::i64);
         return e.run("cross_entropy", {any(x[0]), any(y), any(e.tensor({3}, {0.5, 2, 1}, DType::f64)), any(1), any(reduction), any(smoothing)});
       };
@@ -91,11 +91,11 @@ TEST(CrossEntropy, has_gradients_of_gradients) {
 }
 
 TEST(CrossEntropy, has_gradients_for_probabilities_and_weights) {
-  const Function f = [](Eager& e, const std::vector<Tensor*>& x) {
+  const EagerFunction f = [](Eager& e, const std::vector<Tensor*>& x) {
     return e.run("cross_entropy", {any(x[0]), any(x[1]), any(x[2]), any(-100), any("mean"), any(0.1)});
   };
   expect_gradients({numbers({4, 3}, 1), numbers({4, 3}, 2, 0, 1), numbers({3}, 3, 0.5, 2)}, f);
-  const Function input_only = [](Eager& e, const std::vector<Tensor*>& x) {
+  const EagerFunction input_only = [](Eager& e, const std::vector<Tensor*>& x) {
     const Numbers q = numbers({2, 3, 2}, 2, 0, 1);
     return e.run("cross_entropy", {any(x[0]), any(e.tensor(q.shape, q.values, DType::f64))});
   };
@@ -106,7 +106,7 @@ TEST(NllLoss, picks_the_class_of_each_row) {
   Eager e;
   Tensor* logs = e.tensor({2, 2}, {-1, -2, -3, -4});
   EXPECT_EQ(values(e.run("nll_loss", {any(logs), any(classes(e, 1, 0))})), (Doubles{2.5}));
-  const Function f = [](Eager& e, const std::vector<Tensor*>& x) { return e.run("nll_loss", {any(x[0]), any(e.tensor({2}, {1, 0}, DType::i64)), any(x[1])}); };
+  const EagerFunction f = [](Eager& e, const std::vector<Tensor*>& x) { return e.run("nll_loss", {any(x[0]), any(e.tensor({2}, {1, 0}, DType::i64)), any(x[1])}); };
   expect_gradients({numbers({2, 3}, 1), numbers({3}, 2, 0.5, 2)}, f);
 }
 
@@ -116,7 +116,7 @@ TEST(MseLoss, reduces_squared_differences) {
   EXPECT_EQ(values(e.run("mse_loss", {any(x), any(y)})), (Doubles{5}));
   EXPECT_EQ(values(e.run("mse_loss", {any(x), any(y), any("sum")})), (Doubles{10}));
   EXPECT_EQ(values(e.run("mse_loss", {any(x), any(y), any("none")})), (Doubles{1, 9}));
-  const Function f = [](Eager& e, const std::vector<Tensor*>& x) { return e.run("mse_loss", {any(x[0]), any(x[1])}); };
+  const EagerFunction f = [](Eager& e, const std::vector<Tensor*>& x) { return e.run("mse_loss", {any(x[0]), any(x[1])}); };
   expect_gradients({numbers({2, 3}, 1), numbers({3}, 2)}, f);
 }
 

@@ -39,7 +39,7 @@ TEST(LayerNorm, names_shapes_that_do_not_fit) {
 }
 
 TEST(LayerNorm, has_gradients_of_gradients) {
-  const Function f = [](Eager& e, const std::vector<Tensor*>& x) {
+  const EagerFunction f = [](Eager& e, const std::vector<Tensor*>& x) {
     return e.run("layer_norm", {any(x[0]), any(Dims{4}), any(x[1]), any(x[2]), any(1e-3)});
   };
   expect_gradients({numbers({3, 4}, 1), numbers({4}, 2), numbers({4}, 3)}, f);
@@ -47,7 +47,7 @@ TEST(LayerNorm, has_gradients_of_gradients) {
 }
 
 TEST(LayerNorm, has_gradients_without_parameters) {
-  const Function f = [](Eager& e, const std::vector<Tensor*>& x) { return e.run("layer_norm", {any(x[0]), any(Dims{2, 3})}); };
+  const EagerFunction f = [](Eager& e, const std::vector<Tensor*>& x) { return e.run("layer_norm", {any(x[0]), any(Dims{2, 3})}); };
   expect_gradients({numbers({2, 2, 3}, 1)}, f);
 }
 
@@ -59,7 +59,7 @@ TEST(RmsNorm, divides_by_the_root_mean_square) {
 }
 
 TEST(RmsNorm, has_gradients_of_gradients) {
-  const Function f = [](Eager& e, const std::vector<Tensor*>& x) { return e.run("rms_norm", {any(x[0]), any(Dims{4}), any(x[1])}); };
+  const EagerFunction f = [](Eager& e, const std::vector<Tensor*>& x) { return e.run("rms_norm", {any(x[0]), any(Dims{4}), any(x[1])}); };
   expect_gradients({numbers({3, 4}, 1), numbers({4}, 2)}, f);
   expect_second_gradients({numbers({3, 4}, 1), numbers({4}, 2)}, f);
 }

@@ -12,9 +12,9 @@ TEST(MatrixProduct, equals_naive_loops_across_blocks_and_strides) {
     const Numbers a = numbers({m, k}, 1), b = numbers({n, k}, 2);
     Doubles out(static_cast<size_t>(m * n));
     Operand left, right;
-    left.data = a.values.data(), left.outer = Positions::strided(k), left.inner = Positions::strided(1);
-    right.data = b.values.data(), right.outer = Positions::strided(k), right.inner = Positions::strided(1);
-    matrix_product(DType::f64, left, right, {out.data(), Positions::strided(1), Positions::strided(m)}, m, n, k);
+    left.data = a.values.data(), left.outer = AxisPositions::strided(k), left.inner = AxisPositions::strided(1);
+    right.data = b.values.data(), right.outer = AxisPositions::strided(k), right.inner = AxisPositions::strided(1);
+    matrix_product(DType::f64, left, right, {out.data(), AxisPositions::strided(1), AxisPositions::strided(m)}, m, n, k);
     for (int i = 0; i < m; i++)
       for (int j = 0; j < n; j++) {
         double sum = 0;
@@ -28,8 +28,8 @@ TEST(MatrixProduct, wraps_integers) {
   const std::vector<int32_t> a{2147483647, 2}, b{2, 3};
   int32_t out = 0;
   Operand left, right;
-  left.data = a.data(), left.inner = Positions::strided(1);
-  right.data = b.data(), right.inner = Positions::strided(1);
+  left.data = a.data(), left.inner = AxisPositions::strided(1);
+  right.data = b.data(), right.inner = AxisPositions::strided(1);
   matrix_product(DType::i32, left, right, {&out, {}, {}}, 1, 1, 2);
   EXPECT_EQ(out, 4);
 }
@@ -40,8 +40,8 @@ TEST(MatrixProduct, sums_bf16_in_f32) {
   a[0] = bf16(256);
   bf16 out;
   Operand left, right;
-  left.data = a.data(), left.inner = Positions::strided(1);
-  right.data = b.data(), right.inner = Positions::strided(1);
+  left.data = a.data(), left.inner = AxisPositions::strided(1);
+  right.data = b.data(), right.inner = AxisPositions::strided(1);
   matrix_product(DType::bf16, left, right, {&out, {}, {}}, 1, 1, 33);
   EXPECT_EQ(static_cast<float>(out), 288);
 }
@@ -84,7 +84,7 @@ TEST(Matmul, names_what_does_not_fit) {
 }
 
 TEST(Matmul, has_gradients_for_every_pair_of_ranks) {
-  const Function f = [](Eager& e, const std::vector<Tensor*>& x) { return e.run("matmul", {any(x[0]), any(x[1])}); };
+  const EagerFunction f = [](Eager& e, const std::vector<Tensor*>& x) { return e.run("matmul", {any(x[0]), any(x[1])}); };
   using Shapes = std::pair<std::vector<int64_t>, std::vector<int64_t>>;
   for (auto [a, b] : {Shapes{{3}, {3}}, {{3}, {3, 4}}, {{2, 3}, {3}}, {{2, 3}, {3, 4}}, {{2, 5, 3}, {3, 4}}, {{5, 3}, {2, 3, 4}},
                       {{2, 1, 2, 3}, {4, 3, 2}}, {{3}, {2, 3, 4}}, {{2, 5, 3}, {3}}}) {
@@ -109,7 +109,7 @@ TEST(Linear, rounds_bf16_once) {
 }
 
 TEST(Linear, has_gradients) {
-  const Function f = [](Eager& e, const std::vector<Tensor*>& x) { return e.run("linear", {any(x[0]), any(x[1]), any(x[2])}); };
+  const EagerFunction f = [](Eager& e, const std::vector<Tensor*>& x) { return e.run("linear", {any(x[0]), any(x[1]), any(x[2])}); };
   expect_gradients({numbers({2, 4, 3}, 1), numbers({5, 3}, 2), numbers({5}, 3)}, f);
   expect_second_gradients({numbers({4, 3}, 1), numbers({5, 3}, 2), numbers({5}, 3)}, f);
   expect_gradients({numbers({4, 3}, 1), numbers({3}, 2), numbers({}, 3)}, f);

@@ -58,7 +58,7 @@ TEST(Softmax, has_gradients_of_gradients) {
   for (const char* op : {"softmax", "log_softmax"})
     for (int dim : {0, -1}) {
       SCOPED_TRACE(op);
-      const Function f = [&](Eager& e, const std::vector<Tensor*>& x) { return e.run(op, {any(x[0]), any(dim)}); };
+      const EagerFunction f = [&](Eager& e, const std::vector<Tensor*>& x) { return e.run(op, {any(x[0]), any(dim)}); };
       expect_gradients({numbers({3, 4}, 1, -2, 2)}, f);
       expect_second_gradients({numbers({3, 4}, 1, -2, 2)}, f);
     }
