@@ -27,10 +27,14 @@ file(RELATIVE_PATH up ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
 target_compile_options(thunder_flags INTERFACE
   -fdebug-prefix-map=${CMAKE_BINARY_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}/=
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${up}=)
+# It also knows a unit by the precompiled header that the unit takes, which the preprocessor then has to name.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(thunder_flags INTERFACE -fpch-preprocess)
+endif()
 find_program(THUNDER_CCACHE ccache)
 if(THUNDER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(launcher env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
-      CCACHE_SLOPPINESS=include_file_mtime,include_file_ctime ${THUNDER_CCACHE})
+      CCACHE_SLOPPINESS=include_file_mtime,include_file_ctime,pch_defines,time_macros ${THUNDER_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()

@@ -5,6 +5,15 @@
 # include that points up does not compile.
 set(THUNDER_LAYERS base ir device tensor ops tracer modules onnx passes transforms program loops executors regions compile cache jit)
 
+# What many sources of a layer include. A layer without a list takes that of the nearest layer before it that is compiled with
+# the same options.
+set(precompiled_base base/files.h base/text.h)
+set(precompiled_ops ops/batch.h ops/formulas.h ops/grad.h ops/kernels.h ops/samples.h ops/tables.h tensor/transfer.h)
+set(precompiled_tracer ops/grad.h ops/registry.h tensor/transfer.h tracer/eager.h tracer/scope.h tracer/tracing.h)
+set(precompiled_onnx onnx/operands.h onnx/rows.h)
+set(precompiled_executors executors/executor.h loops/nest.h program/kernel.h tensor/transfer.h)
+set(precompiled_jit executors/executor.h jit/call.h jit/context.h ops/grad.h tensor/transfer.h)
+
 set(THUNDER_DEPENDENCIES PkgConfig::CJSON PkgConfig::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
 set(THUNDER_OBJECTS "")   # every object of the library
 set(THUNDER_ROOTS "")     # the include roots of every layer
@@ -66,6 +75,17 @@ foreach(layer ${THUNDER_LAYERS})
 
   thunder_add_objects(thunder_${layer} "${sources}")
   if(TARGET thunder_${layer})
+    if(precompiled_${layer})
+      thunder_precompile(thunder_${layer} ${precompiled_${layer}})
+      if(NOT layer MATCHES "^(ops|onnx)$") # which have options of their own
+        set(precompiled thunder_${layer})
+      endif()
+    else()
+      thunder_reuse_precompiled(thunder_${layer} ${precompiled})
+    endif()
+    # Executors of processors and devices have large sources, which call alike what each does.
+    list(FILTER sources EXCLUDE REGEX "/executors/(cpu|cuda)/")
+    thunder_join_sources(thunder_${layer} ${sources})
     target_include_directories(thunder_${layer} PRIVATE ${THUNDER_ROOTS})
     target_link_libraries(thunder_${layer} PRIVATE ${libraries})
     if(layer MATCHES "^(ops|modules|onnx)$")

@@ -11,10 +11,13 @@ if(THUNDER_LLVM_INCLUDE AND THUNDER_LLVM_LIBRARY)
   # LLVM is built without type information, which classes derived from its own would need.
   target_compile_options(thunder_llvm_objects PRIVATE -fno-rtti -Wno-redundant-move -Werror=switch)
 
+  thunder_precompile(thunder_llvm_objects loops/nest.h llvm/IR/IRBuilder.h llvm/IR/Module.h)
+
   # Nor have ours that the module makes: the files that call them cannot check what they are.
   if(THUNDER_SANITIZE MATCHES "undefined")
     set(loops ${CMAKE_SOURCE_DIR}/core/loops)
-    set_source_files_properties(${loops}/kernel_cache.cpp ${loops}/kernels.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=vptr)
+    set_source_files_properties(${loops}/kernel_cache.cpp ${loops}/kernels.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=vptr
+                                SKIP_PRECOMPILE_HEADERS ON)
   endif()
 
   add_library(thunder_llvm MODULE ${CMAKE_SOURCE_DIR}/cmake/empty.cpp $<TARGET_OBJECTS:thunder_llvm_objects>)
