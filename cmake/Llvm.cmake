@@ -13,11 +13,9 @@ if(THUNDER_LLVM_INCLUDE AND THUNDER_LLVM_LIBRARY)
 
   thunder_precompile(thunder_llvm_objects loops/nest.h llvm/IR/IRBuilder.h llvm/IR/Module.h)
 
-  # Nor have ours that the module makes: the files that call them cannot check what they are.
+  # Nor have ours that the module makes: the layer that calls them cannot check what they are.
   if(THUNDER_SANITIZE MATCHES "undefined")
-    set(loops ${CMAKE_SOURCE_DIR}/core/loops)
-    set_source_files_properties(${loops}/kernel_cache.cpp ${loops}/kernels.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=vptr
-                                SKIP_PRECOMPILE_HEADERS ON)
+    target_compile_options(thunder_loops PRIVATE -fno-sanitize=vptr)
   endif()
 
   add_library(thunder_llvm MODULE ${CMAKE_SOURCE_DIR}/cmake/empty.cpp $<TARGET_OBJECTS:thunder_llvm_objects>)
