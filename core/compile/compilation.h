@@ -19,6 +19,7 @@ struct StageTime {
   std::string name;
   double milliseconds = 0;
   bool changed = false;  // whether it made another trace
+  bool makes_kernels = false;  // lower, or a stage behind it; the others work on lines
 };
 
 struct Compilation {
@@ -28,7 +29,7 @@ struct Compilation {
   ScopeEnvironment environment;
   InterruptCheck& check;              // between stages
   CustomPasses custom = {};           // of the caller, in the order added
-  // Needed for a program; a compilation that ends with `partition` needs none of them.
+  // Needed for a program; a joint compilation needs none of them.
   Devices* devices = nullptr;
   ThreadPool* threads = nullptr;
   InputLayouts inputs = {};
@@ -37,7 +38,7 @@ struct Compilation {
   // Made. The recorded trace, then one for each stage that changed it.
   std::vector<Trace> traces = {};
   std::vector<StageTime> times = {};
-  std::optional<JointTrace> joint = {};      // to be partitioned; its trace is traces.back()
+  std::optional<JointTrace> joint = {};      // given: to be partitioned; its trace is traces.back()
   std::optional<Partition> partition = {};
   RegionStates states = {};  // what executors keep of their regions until they prepare them
   std::optional<ProgramBuilder> builder = {};  // from `lower` to `link`

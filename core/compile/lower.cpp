@@ -4,19 +4,10 @@
 
 #include "base/text.h"
 #include "compile/claim.h"
-#include "regions/regions.h"
-#include "regions/rematerialize.h"
-#include "regions/siblings.h"
+#include "compile/region_passes.h"
 
 namespace thunder {
 namespace {
-
-struct RegionPass {
-  std::string_view name;  // of its stage
-  void (*run)(Trace&, const Executors&, const Op& region, RegionStates&);
-};
-constexpr RegionPass kRegionPasses[] = {
-    {"form_regions", form_regions}, {"rematerialize", rematerialize}, {"merge_siblings", merge_siblings}};
 
 // Makes kernels of claimed nodes. Its references to executors stay valid as long as the program lives.
 class KernelMaker : public ViewKernels {

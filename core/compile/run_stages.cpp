@@ -34,9 +34,9 @@ auto find(std::vector<Stage>& stages, std::string_view name) {
 }
 
 // The rows with the caller's passes between them; those at one place in the order added.
-std::vector<Stage> stages_with(const CustomPasses& custom) {
+std::vector<Stage> stages_with(const CustomPasses& custom, std::span<const StageRow> rows) {
   std::vector<Stage> stages;
-  for (const StageRow& row : thunder::stages()) stages.push_back({&row, nullptr});
+  for (const StageRow& row : rows) stages.push_back({&row, nullptr});
   for (auto& pass : custom) {
     const Stage stage{nullptr, pass.get()};
     require(find(stages, pass->name()) == stages.end(), "pass '", pass->name(), "' has the name of another one");
@@ -62,9 +62,9 @@ void check_names(const std::vector<std::string>& disabled, std::vector<Stage>& s
 
 // Runs the stages so far on the lines that a caller's pass added: decomposes them as far as executors need, and claims
 // them. Lines that were added after regions were formed are in no region.
-Trace repeat_stages_so_far(Trace made, const Compilation& c, bool is_descended, bool is_claimed) {
-  if (is_descended) made = descend(made, c.executors, c.settings());
-  return is_claimed ? claim(made, c.executors, c.settings()) : made;
+Trace repeat_stages_so_far(Trace made, const Compilation& c, Level level) {
+  if (level >= Level::descended) made = descend(made, c.executors, c.settings());
+  return level >= Level::claimed ? claim(made, c.executors, c.settings()) : made;
 }
 
 // Throws unless the latest trace is sound, where that is asked for.
@@ -81,17 +81,15 @@ void check_trace(const Compilation& c) {
 
 class Run {
  public:
-  Run(Compilation& compilation) : c_(compilation), stages_(stages_with(c_.custom)) {
-    check_names(c_.settings().disable_passes, stages_);
+  Run(Compilation& compilation)
+      : c_(compilation), stages_(stages_with(c_.custom, c_.joint ? joint_stages() : stages())) {
+    if (!c_.joint) check_names(c_.settings().disable_passes, stages_);  // they are names of a program's stages
   }
 
-  void run_until(std::string_view last) {
+  void run_all() {
     check_trace(c_);
-    for (size_t i = 0; i < stages_.size(); i++) {
-      const Stage& stage = stages_[i];
-      if (!c_.settings().leaves_out(stage.name())) run(stage, i);
-      if (stage.name() == last) return;
-    }
+    for (size_t i = 0; i < stages_.size(); i++)
+      if (!c_.settings().leaves_out(stages_[i].name())) run(stages_[i], i);
   }
 
  private:
@@ -101,12 +99,10 @@ class Run {
     const double start = now_ms();
     if (stage.row) stage.row->run(c_);
     else run_custom(*stage.custom);
-    is_descended_ |= stage.name() == "descend";
-    is_claimed_ |= stage.name() == "claim";
-    is_lowered_ |= stage.name() == "lower";
+    if (stage.row) level_ = std::max(level_, stage.row->level);
     const double milliseconds = now_ms() - start;
     const bool changed = c_.traces.size() > before;
-    c_.times.push_back({std::string(stage.name()), milliseconds, changed});
+    c_.times.push_back({std::string(stage.name()), milliseconds, changed, level_ == Level::lowered});
     if (!changed) return;
     c_.traces.back().pass = stage.name();
     c_.traces.back().milliseconds = milliseconds;
@@ -117,9 +113,9 @@ class Run {
   void run_custom(const CustomPass& pass) {
     std::optional<Trace> made = pass.run(c_.trace(), c_.pass, c_.environment);
     if (!made) return;
-    require(!is_lowered_, "pass '", pass.name(),
+    require(level_ < Level::lowered, "pass '", pass.name(),
             "' stands behind 'lower', where the trace can be read and no longer changed; let it stand before 'lower'");
-    made = repeat_stages_so_far(std::move(*made), c_, is_descended_, is_claimed_);
+    made = repeat_stages_so_far(std::move(*made), c_, level_);
     made->pass = pass.name();
     thunder::verify(*made);
     verify_types(*made, c_.pass.registry);
@@ -128,7 +124,7 @@ class Run {
 
   Compilation& c_;
   std::vector<Stage> stages_;
-  bool is_descended_ = false, is_claimed_ = false, is_lowered_ = false;
+  Level level_ = Level::recorded;
 };
 
 }  // namespace
@@ -147,8 +143,8 @@ void check_optional(std::span<const std::string> passes, std::string_view who) {
       require(row.name != name || !row.required, who, " cannot leave out pass '", name, "', which is required");
 }
 
-void check_places(const CustomPasses& custom) { stages_with(custom); }
+void check_places(const CustomPasses& custom) { stages_with(custom, stages()); }
 
-void run_stages(Compilation& compilation, std::string_view last) { Run(compilation).run_until(last); }
+void run_stages(Compilation& compilation) { Run(compilation).run_all(); }
 
 }  // namespace thunder

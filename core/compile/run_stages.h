@@ -5,9 +5,9 @@
 
 namespace thunder {
 
-// Runs the stages that are not left out on the compilation's latest trace, to `last` with it ("": all), and times each.
-// Throws at an unknown or required name among those to be left out, and what a stage reports.
-void run_stages(Compilation& compilation, std::string_view last = "");
+// Runs the stages that are not left out on the compilation's latest trace, of a joint one those of joint_stages(), and
+// times each. Throws at an unknown or required name among those to be left out, and what a stage reports.
+void run_stages(Compilation& compilation);
 
 // Throws when a pass of the caller's has a taken name or stands beside one that is not there.
 void check_places(const CustomPasses& custom);

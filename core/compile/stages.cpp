@@ -6,6 +6,7 @@
 #include "compile/claim.h"
 #include "compile/execution_transforms.h"
 #include "compile/lower.h"
+#include "compile/region_passes.h"
 #include "passes/accumulate.h"
 #include "passes/algebra.h"
 #include "passes/casts.h"
@@ -16,9 +17,6 @@
 #include "passes/materialize.h"
 #include "passes/reciprocals.h"
 #include "program/report.h"
-#include "regions/regions.h"
-#include "regions/rematerialize.h"
-#include "regions/siblings.h"
 
 namespace thunder {
 namespace {
@@ -35,19 +33,19 @@ void run_descend(Compilation& c) { c.append_trace(descend(c.trace(), c.executors
 void run_claim(Compilation& c) { c.append_trace(claim(c.trace(), c.executors, c.settings())); }
 
 void run_partition(Compilation& c) {
-  if (!c.joint) return;
-  // Decompositions repeat each other's lines, whose values would be saved twice.
-  rewrite<cse>(c), rewrite<dce>(c);
   c.joint->trace = c.trace();
   c.partition = partition(std::move(*c.joint));
 }
 
-using Regroup = void (*)(Trace&, const Executors&, const Op& region, RegionStates&);
-template <Regroup regroup>
+template <const RegionPass& pass>
 void run_region_pass(Compilation& c) {
   Trace made = c.trace();
-  regroup(made, c.executors, c.region(), c.states);
+  pass.run(made, c.executors, c.region(), c.states);
   if (made.nodes != c.trace().nodes) c.append_trace(std::move(made));
+}
+template <const RegionPass& pass>
+constexpr StageRow region_stage(std::string_view why) {
+  return {pass.name, run_region_pass<pass>, false, why};
 }
 
 void plan_memory(Compilation& c) { c.builder->plan_memory(c.inputs, c.settings().epilogue_fusion); }
@@ -63,40 +61,47 @@ std::string graph_report(const Program& program) {
   return cat(text.empty() ? "nothing is recorded: use_cudagraphs is false" : text, "\n");
 }
 
+// ---- rows of both tables ----
+
+constexpr StageRow kGrad{"grad", grad, true,
+                         "early: what follows cleans up the backward together with the forward"};
+constexpr StageRow kCse{"cse", rewrite<cse>, false,
+                        "early: the backward recomputes what the forward has, while both are still few lines"};
+constexpr StageRow kDce{"dce", rewrite<dce>, false,
+                        "before descending, so that nothing unused is descended into"};
+constexpr StageRow kDescend{"descend", run_descend, true, "the rest works on the ops that executors take", nullptr,
+                            Level::descended};
+constexpr StageRow kFold{"fold", rewrite<fold>, false,
+                         "decompositions compute with their arguments; the rules below look for numbers"};
+constexpr StageRow kCasts{"casts", rewrite<casts>, false, "neighbours convert and reshape back and forth"};
+constexpr StageRow kAlgebra{"algebra", rewrite<algebra>, false,
+                            "after fold, which makes the numbers that its rules match"};
+constexpr StageRow kReciprocals{
+    "reciprocals", rewrite<reciprocals>, false,
+    "with allow_reciprocal alone; after casts and algebra, which bring divisions to the views of divisors"};
+constexpr StageRow kCsePrims{"cse_prims", rewrite<cse>, false,
+                             "decompositions repeat each other's casts and constants"};
+constexpr StageRow kDcePrims{"dce_prims", rewrite<dce>, false, "drops what descending and merging left unused"};
+
 constexpr std::array kStages = {
     StageRow{"transform", transform, true,
              "before grad: what executors put in the place of lines has gradients of its own"},
-    StageRow{"grad", grad, true, "early: what follows cleans up the backward together with the forward"},
-    StageRow{"cse", rewrite<cse>, false,
-             "early: the backward recomputes what the forward has, while both are still few lines"},
-    StageRow{"dce", rewrite<dce>, false, "before descending, so that nothing unused is descended into"},
-    StageRow{"descend", run_descend, true, "the rest works on the ops that executors take"},
-    StageRow{"fold", rewrite<fold>, false,
-             "decompositions compute with their arguments; the rules below look for numbers"},
-    StageRow{"casts", rewrite<casts>, false, "neighbours convert and reshape back and forth"},
-    StageRow{"algebra", rewrite<algebra>, false, "after fold, which makes the numbers that its rules match"},
-    StageRow{"reciprocals", rewrite<reciprocals>, false,
-             "with allow_reciprocal alone; after casts and algebra, which bring divisions to the views of divisors"},
-    StageRow{"partition", run_partition, true,
-             "of a forward and its backward alone, which are compiled each for itself from here on; after descending, "
-             "so that what a composite makes inside can be saved"},
+    kGrad, kCse, kDce, kDescend, kFold, kCasts, kAlgebra, kReciprocals,
     StageRow{"accumulate", rewrite<accumulate>, false,
              "after casts and algebra, which bring sums and what they add together"},
     StageRow{"materialize", rewrite<materialize>, false,
              "what is returned is known by now; dce_prims drops the views that copies stand for"},
-    StageRow{"cse_prims", rewrite<cse>, false, "decompositions repeat each other's casts and constants"},
-    StageRow{"dce_prims", rewrite<dce>, false, "drops what descending and merging left unused"},
-    StageRow{"claim", run_claim, true, "after all rewriting of lines: each gets the executor that runs it"},
-    StageRow{"form_regions", run_region_pass<form_regions>, false,
-             "after claim: a fusion executor makes one kernel of lines that it has"},
-    StageRow{"rematerialize", run_region_pass<rematerialize>, false,
-             "where regions are known: what each that reads a value computes for itself, rather than reads"},
-    StageRow{"merge_siblings", run_region_pass<merge_siblings>, false,
-             "last of the regions: those that are left and read the same values become one"},
+    kCsePrims, kDcePrims,
+    StageRow{"claim", run_claim, true, "after all rewriting of lines: each gets the executor that runs it", nullptr,
+             Level::claimed},
+    region_stage<kFormRegions>("after claim: a fusion executor makes one kernel of lines that it has"),
+    region_stage<kRematerialize>(
+        "where regions are known: what each that reads a value computes for itself, rather than reads"),
+    region_stage<kMergeSiblings>("last of the regions: those that are left and read the same values become one"),
     StageRow{"lower", lower, true,
              "each line becomes a kernel of its executor; what all decline is claimed anew, so that memory is planned "
              "for what will run",
-             kernels_report},
+             kernels_report, Level::lowered},
     StageRow{"plan_memory", plan_memory, true, "after lower: kernels say which operands they take, and may overwrite",
              memory_report},
     StageRow{"schedule", schedule, true,
@@ -110,8 +115,17 @@ constexpr std::array kStages = {
              graph_report},
 };
 
+// Executors' transforms were applied before the gradients were taken.
+constexpr std::array kJointStages = {
+    kGrad, kCse, kDce, kDescend, kFold, kCasts, kAlgebra, kReciprocals, kCsePrims, kDcePrims,
+    StageRow{"partition", run_partition, true,
+             "last: after descending, so that what a composite makes inside can be saved, and after cse_prims, so that "
+             "no value is saved twice"},
+};
+
 }  // namespace
 
 std::span<const StageRow> stages() { return kStages; }
+std::span<const StageRow> joint_stages() { return kJointStages; }
 
 }  // namespace thunder

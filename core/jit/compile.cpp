@@ -107,10 +107,8 @@ void compile_once(const Executors& executors, Context& context, const CompileOpt
   compilation.inputs = collect_input_layouts(entry.traces[0], entry, in), compilation.fixed = captured_addresses(entry);
   compilation.traces = {entry.traces[0]};
   run_stages(compilation);
-  for (bool lowered = false; const StageTime& t : compilation.times) {
-    lowered |= t.name == "lower";
-    (lowered ? entry.compile_ms : entry.passes_ms) += t.milliseconds;
-  }
+  for (const StageTime& t : compilation.times)
+    (t.makes_kernels ? entry.compile_ms : entry.passes_ms) += t.milliseconds;
   const Trace& final = compilation.trace();
   entry.program = std::move(compilation.program);
   entry.plan_ms = entry.program->plan_ms();

@@ -112,7 +112,7 @@ Partition partition_joint_trace(JointTrace joint, Context& context, const Compil
       check};
   compilation.traces.push_back(joint.trace);
   compilation.joint = std::move(joint);
-  run_stages(compilation, "partition");
+  run_stages(compilation);
   return std::move(*compilation.partition);
 }
 
