@@ -1,6 +1,9 @@
 // Plans of attention through cuDNN's graph interface, forward and backward: how long they take to build, and to run. The order of
 // operations is what cuDNN's engines recognise (cudnn-frontend's scaled_dot_product_flash_attention.h).
 //
+//     attention             the shapes of models
+//     attention lengths     one shape at many lengths: what a new length costs
+//
 // THUNDER_CUDNN names the library, else libcudnn.so.9
 #include <chrono>
 #include <cmath>
@@ -64,8 +67,8 @@ struct Plan {
   double build_ms = 0, time_us = 0;
 };
 
-Plan forward(cudnn::Handle handle, const Shape& s, Memory& m) {
-  Plan p{Graph(handle)};
+Plan forward(cudnn::Handle handle, const Shape& s, Memory& m, cudnn::Desc* kernels = nullptr) {
+  Plan p{Graph(handle, kernels)};
   Graph& g = p.graph;
   Scores on{s, g};
   const Tensor q = g.tensor(sizes(s), strides(s), cudnn::bf16), k = g.tensor(turned(sizes(s)), turned(strides(s)), cudnn::bf16),
@@ -93,8 +96,8 @@ Plan forward(cudnn::Handle handle, const Shape& s, Memory& m) {
   return p;
 }
 
-Plan backward(cudnn::Handle handle, const Shape& s, Memory& m) {
-  Plan p{Graph(handle)};
+Plan backward(cudnn::Handle handle, const Shape& s, Memory& m, cudnn::Desc* kernels = nullptr) {
+  Plan p{Graph(handle, kernels)};
   Graph& g = p.graph;
   Scores on{s, g};
   const Sizes straight = sizes(s), steps = strides(s), across{s.batch, s.heads, s.length, s.length};
@@ -173,7 +176,7 @@ double error_of(const Shape& s, const std::vector<uint16_t> (&in)[3], const std:
   return worst;
 }
 
-void measure(cudnn::Handle handle, const Shape& s) {
+void measure(cudnn::Handle handle, const Shape& s, cudnn::Desc* forward_kernels = nullptr, cudnn::Desc* backward_kernels = nullptr) {
   const auto elements = static_cast<size_t>(s.batch * s.heads * s.length * s.width), rows = static_cast<size_t>(s.batch * s.heads * s.length);
   Memory m{};
   m.scale = 1 / std::sqrt(static_cast<float>(s.width));
@@ -190,28 +193,42 @@ void measure(cudnn::Handle handle, const Shape& s) {
   driver::upload(m.q, in[0].data(), elements * 2), driver::upload(m.k, in[1].data(), elements * 2), driver::upload(m.v, in[2].data(), elements * 2);
   driver::upload(m.grad, in[1].data(), elements * 2);
   const double products = 4.0 * static_cast<double>(s.batch * s.heads) * static_cast<double>(s.length * s.length * s.width) / (s.causal ? 2 : 1);
-  const Plan f = forward(handle, s, m);
+  const Plan f = forward(handle, s, m, forward_kernels);
   if (f.found) driver::download(out.data(), m.o, elements * 2);
-  std::printf("%-34s forward  %s", s.name, f.found ? "" : "no plan\n");
+  std::printf("%-24s %5lld forward  %s", s.name, static_cast<long long>(s.length), f.found ? "" : "no plan\n");
   if (f.found)
-    std::printf("plan %7.1f ms, %8.1f us = %5.1f TFLOP/s, workspace %lld bytes, error %.2g\n", f.build_ms, f.time_us, products / f.time_us * 1e-6,
-                static_cast<long long>(f.graph.workspace_bytes), error_of(s, in, out, m.scale));
-  const Plan b = backward(handle, s, m);
-  std::printf("%-34s backward %s", s.name, b.found ? "" : "no plan\n");
+    std::printf("plan %7.1f ms, %8.1f us = %5.1f TFLOP/s, workspace %lld bytes, engine %lld, error %.2g\n", f.build_ms, f.time_us, products / f.time_us * 1e-6,
+                static_cast<long long>(f.graph.workspace_bytes), static_cast<long long>(f.graph.engine), error_of(s, in, out, m.scale));
+  const Plan b = backward(handle, s, m, backward_kernels);
+  std::printf("%-24s %5lld backward %s", s.name, static_cast<long long>(s.length), b.found ? "" : "no plan\n");
   if (b.found)
-    std::printf("plan %7.1f ms, %8.1f us = %5.1f TFLOP/s, workspace %lld bytes\n", b.build_ms, b.time_us, 2.5 * products / b.time_us * 1e-6,
-                static_cast<long long>(b.graph.workspace_bytes));
+    std::printf("plan %7.1f ms, %8.1f us = %5.1f TFLOP/s, workspace %lld bytes, engine %lld\n", b.build_ms, b.time_us, 2.5 * products / b.time_us * 1e-6,
+                static_cast<long long>(b.graph.workspace_bytes), static_cast<long long>(b.graph.engine));
   for (auto p : {m.q, m.k, m.v, m.o, m.grad, m.dq, m.dk, m.dv, m.stats, m.sums, m.accumulated}) driver::free(p);
+}
+
+// Lengths in turn, a plan for each, and with kernels that are kept for all lengths.
+void measure_lengths(cudnn::Handle handle) {
+  for (const bool keeps : {false, true}) {
+    std::printf("%s\n", keeps ? "plans that share kernels" : "a plan for each length");
+    cudnn::Desc forward_kernels = nullptr, backward_kernels = nullptr;
+    for (const int64_t length : {512, 640, 768, 896, 1000, 1024, 333, 777, 1, 64, 65, 2048})
+      measure(handle, Shape{"4x12xLx64 causal", 4, 12, length, 64, true}, keeps ? &forward_kernels : nullptr, keeps ? &backward_kernels : nullptr);
+  }
 }
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   driver::start();
   const auto version = driver::symbol<size_t (*)()>(cudnn::library(), "cudnnGetVersion")();
   std::printf("cuDNN %zu.%zu.%zu\n", version / 10000, version / 100 % 100, version % 100);
   cudnn::Handle handle = nullptr;
   std::printf("handle: %.1f ms\n", milliseconds_of([&] { cudnn::call("cudnnCreate", &handle); }));
+  if (argc > 1 && std::string(argv[1]) == "lengths") {
+    measure_lengths(handle);
+    return 0;
+  }
   for (const Shape& s : {Shape{"16x12x1024x64 causal", 16, 12, 1024, 64, true}, Shape{"16x12x1024x64 again", 16, 12, 1024, 64, true},
                          Shape{"8x25x1024x64 causal", 8, 25, 1024, 64, true}, Shape{"1x32x8192x128 causal", 1, 32, 8192, 128, true},
                          Shape{"1x32x8192x128", 1, 32, 8192, 128, false}, Shape{"2x32x2048x64 causal", 2, 32, 2048, 64, true}})

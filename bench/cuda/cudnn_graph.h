@@ -9,8 +9,8 @@
 
 namespace cudnn {
 
-enum Descriptor { kPointwise = 0, kEngineConfig = 3, kHeuristics = 4, kPlan = 5, kDoPointwise = 13, kGraph = 15, kVariantPack = 16, kTensor = 17,
-                  kMatmul = 18, kDoMatmul = 19, kReduction = 21, kDoReduction = 22, kDoReshape = 31 };
+enum Descriptor { kPointwise = 0, kEngine = 2, kEngineConfig = 3, kHeuristics = 4, kPlan = 5, kDoPointwise = 13, kGraph = 15, kVariantPack = 16, kTensor = 17,
+                  kMatmul = 18, kDoMatmul = 19, kReduction = 21, kDoReduction = 22, kDoReshape = 31, kKernelCache = 34 };
 enum Type { kHandleType = 0, kDataType = 1, kBoolean = 2, kInt64 = 3, kVoidPointer = 6, kHeuristicsMode = 8, kPointwiseMode = 14,
             kDescriptor = 15, kReductionOperator = 18 };
 enum Data { f32 = 0, i32 = 4, bf16 = 9, boolean = 11 };
@@ -55,6 +55,8 @@ using Sizes = std::array<int64_t, 4>;
 class Graph {
  public:
   explicit Graph(Handle handle) : handle_(handle) {}
+  // Kernels of plans that differ in sizes alone, from cuDNN 9.5 on. A null descriptor is made by the first graph that is given it.
+  Graph(Handle handle, Desc* kernels) : handle_(handle), kernels_(kernels) {}
 
   struct Tensor {
     Desc desc = nullptr;
@@ -104,7 +106,14 @@ class Graph {
     const Desc graph = make(kGraph);
     set(graph, 800, kHandleType, 1, &handle_);
     set(graph, 801, kDescriptor, static_cast<int64_t>(ops_.size()), ops_.data());
+    const bool dynamic = kernels_;
+    if (dynamic) set(graph, 803, kBoolean, 1, &dynamic);
     if (status("cudnnBackendFinalize", graph)) return false;
+    if (dynamic && !*kernels_) {
+      *kernels_ = make(kKernelCache);
+      set_desc(*kernels_, 2400, graph);
+      finish(*kernels_);
+    }
     for (const int mode : {3, 2}) {  // A, fallback
       const Desc heuristics = make(kHeuristics);
       set_desc(heuristics, 201, graph);
@@ -118,15 +127,18 @@ class Graph {
         plan_ = make(kPlan);
         set(plan_, 400, kHandleType, 1, &handle_);
         set_desc(plan_, 401, configs[static_cast<size_t>(i)]);
+        if (dynamic) set_desc(plan_, 406, *kernels_);
         if (status("cudnnBackendFinalize", plan_)) continue;
         int64_t count = 0;
         call("cudnnBackendGetAttribute", plan_, 402, int{kInt64}, int64_t{1}, &count, &workspace_bytes);
+        engine = engine_of(configs[static_cast<size_t>(i)]);
         return true;
       }
     }
     return false;
   }
   int64_t workspace_bytes = 0;
+  int64_t engine = -1;  // the library's number of the engine that runs it
 
   struct Binding {
     const Tensor& tensor;
@@ -146,6 +158,13 @@ class Graph {
   void run() const { call("cudnnBackendExecute", handle_, plan_, pack_); }
 
  private:
+  static int64_t engine_of(Desc config) {
+    Desc found = make(kEngine);
+    int64_t count = 0, number = -1;
+    call("cudnnBackendGetAttribute", config, 300, int{kDescriptor}, int64_t{1}, &count, &found);
+    call("cudnnBackendGetAttribute", found, 1301, int{kInt64}, int64_t{1}, &count, &number);
+    return number;
+  }
   static void finish(Desc d) { call("cudnnBackendFinalize", d); }
   void push(Desc op) {
     finish(op);
@@ -167,6 +186,7 @@ class Graph {
 
   Handle handle_;
   std::vector<Desc> ops_;
+  Desc *kernels_ = nullptr;
   Desc plan_ = nullptr, pack_ = nullptr;
   int64_t next_ = 1;
 };
