@@ -49,6 +49,11 @@ void SideThreads::start_worker() {
   }
 }
 
+bool SideThreads::is_done(Work& work) const {
+  const std::unique_lock alone(work.mutex_, std::try_to_lock);
+  return alone && !work.run_;
+}
+
 void SideThreads::work(Worker& self) noexcept {
   std::unique_lock lock(mutex_);
   while (!queue_.empty()) {

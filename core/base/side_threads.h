@@ -36,6 +36,8 @@ class SideThreads {
   std::shared_ptr<Work> begin(std::function<void()> run);
   // Waits for the work, or does it if no thread has begun. Throws what it threw, each time. Any thread.
   void wait(const std::shared_ptr<Work>& work);
+  // Whether it was done. Any thread.
+  bool is_done(Work& work) const;
 
  private:
   struct Worker {

@@ -1,4 +1,4 @@
-// Attention through cuDNN (attention, attention_call, attention_graph, attention_mask, attention_parts, graph, plan, plans): sizes, layouts and gradients against the CPU.
+// Attention through cuDNN (attention, attention_call, attention_graph, attention_mask, attention_padded, attention_parts, graph, plan, plans): sizes, layouts and gradients against the CPU.
 #include <dlfcn.h>
 
 #include "cuda/cuda.h"
@@ -353,6 +353,50 @@ TEST_F(CudaAttention, in_parts_reads_of_a_mask_and_of_dropout_what_is_theirs) {
     agrees(heads, mask, "float16", in("float16"));
   }
   most(0);
+}
+
+TEST_F(CudaAttention, lengths_after_the_first_share_plans_until_one_comes_often) {
+  const auto plans = of_stand_in<decltype(&fake_cudnn_plans)>("fake_cudnn_plans");
+  if (!plans) GTEST_SKIP() << "needs the stand-in for cuDNN";
+  const auto with_length = [](int64_t n) { return Case{{2, 4, n, 16}, {2, 2, n, 16}, {2, 2, n, 16}, true, true}; };
+  const Case first = with_length(40);
+  auto f = all_of(first);
+  const auto made_by = [&](int64_t length) {
+    const auto in = inputs(with_length(length));
+    const auto expected = call(*f, in);
+    const int64_t before = plans();
+    expect_close(call(*f, on_gpu(in)), expected);
+    return plans() - before;
+  };
+  EXPECT_EQ(made_by(40), 2) << "the first length has its own: forward and backward";
+  EXPECT_EQ(made_by(33), 2) << "those of the padded length";
+  for (const int64_t length : {50, 63, 2, 37}) EXPECT_EQ(made_by(length), 0) << length;
+  EXPECT_EQ(made_by(65), 2) << "a longer one";
+  const auto in = inputs(with_length(63));
+  const auto expected = call(*f, in);
+  const int64_t before = plans();
+  for (int i = 0; i < 1000 && plans() < before + 2; i++) expect_close(call(*f, on_gpu(in)), expected);
+  EXPECT_EQ(plans(), before + 2) << "a length that comes again has its own at last";
+  for (int i = 0; i < 3; i++) expect_close(call(*f, on_gpu(in)), expected);
+}
+
+TEST_F(CudaAttention, without_a_causal_mask_padding_is_masked) {
+  const auto plans = of_stand_in<decltype(&fake_cudnn_plans)>("fake_cudnn_plans");
+  if (!plans) GTEST_SKIP() << "needs the stand-in for cuDNN";
+  const auto made_by = [&](Compiled& f, const Case& c) {
+    const auto in = inputs(c);
+    const auto expected = call(f, in);
+    const int64_t before = plans();
+    expect_close(call(f, on_gpu(in)), expected);
+    return plans() - before;
+  };
+  const auto with_lengths = [](int64_t q, int64_t k) { return Case{{3, q, 16}, {3, k, 16}, {3, k, 16}}; };
+  const Case first = with_lengths(40, 20);
+  auto f = all_of(first);
+  EXPECT_EQ(made_by(*f, with_lengths(40, 20)), 2);
+  EXPECT_GE(made_by(*f, with_lengths(33, 41)), 2);
+  for (const auto& [q, k] : {std::pair{50, 7}, {2, 63}, {64, 3}}) EXPECT_EQ(made_by(*f, with_lengths(q, k)), 0) << q << " " << k;
+  EXPECT_GE(made_by(*f, with_lengths(50, 64)), 2) << "without padded keys no mask is needed";
 }
 
 // What the statistics are is not fixed, only what they say together: the gradient reads both.

@@ -40,4 +40,5 @@ void fake_cublaslt_delay(uint64_t algorithm, int64_t microseconds);
 // Of the stand-in for cuDNN, in its library: no plan is made of products with more elements; 0: of any. And how often plans ran.
 void fake_cudnn_most_elements(int64_t elements);
 int64_t fake_cudnn_runs(void);
+int64_t fake_cudnn_plans(void);  // that were made
 }

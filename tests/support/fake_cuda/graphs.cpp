@@ -263,7 +263,7 @@ Operation operation(const Desc& d) {
 }
 
 // What tests say of plans.
-std::atomic<int64_t> most_elements{0}, runs{0};
+std::atomic<int64_t> most_elements{0}, runs{0}, plans{0};
 
 bool too_large(const Graph& g) {
   for (const Operation& op : g.operations) {
@@ -286,6 +286,7 @@ extern "C" {
 
 void fake_cudnn_most_elements(int64_t elements) { most_elements = elements; }
 int64_t fake_cudnn_runs() { return runs; }
+int64_t fake_cudnn_plans() { return plans; }
 
 size_t cudnnGetVersion() { return 90000; }
 int cudnnCreate(Handle** out) {
@@ -358,7 +359,7 @@ int cudnnBackendFinalize(Desc* d) {
   }
   if (d->kind == kHeuristics) return hand_on(d->one<Desc*>(201), d);
   if (d->kind == kPlan && too_large(graphs.at(d->one<Desc*>(401)))) return kNotSupported;
-  if (d->kind == kPlan) return hand_on(d->one<Desc*>(401), d);
+  if (d->kind == kPlan) return plans++, hand_on(d->one<Desc*>(401), d);
   return 0;
 }
 

@@ -1,11 +1,14 @@
 #include "executors/cuda/cudnn/attention.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <deque>
+#include <mutex>
 
 #include "base/text.h"
 #include "base/thrown.h"
+#include "executors/cuda/cudnn/attention_padded.h"
 #include "executors/cuda/cudnn/attention_parts.h"
 
 namespace thunder::cudnn {
@@ -20,9 +23,11 @@ bool is_aligned(const Buffer& b) {
 
 class AttentionKernel : public Kernel {
  public:
-  AttentionKernel(Session& session, const AttentionSizes& sizes, std::vector<AttentionPart> parts)
-      : Kernel(this), session_(session), sizes_(sizes), parts_(std::move(parts)) {
-    AttentionKernels::begin_compiling(session.device(), sizes);
+  // `padded`: the sizes whose plan it uses until it was run often.
+  AttentionKernel(Session& session, const AttentionSizes& sizes, std::vector<AttentionPart> parts,
+                  const std::optional<AttentionSizes>& padded)
+      : Kernel(this), session_(session), sizes_(sizes), parts_(std::move(parts)), padded_sizes_(padded) {
+    AttentionKernels::begin_compiling(session.device(), padded.value_or(sizes));
   }
 
   // Out, or the gradients of query, key and value; not the statistics. The rows that a mask leaves empty are cleared in
@@ -30,16 +35,23 @@ class AttentionKernel : public Kernel {
   bool orders_result(size_t number) const override {
     return sizes_.backward ? number < 3 : number == 0 && sizes_.mask == Mask::none;
   }
-  void adapt_to_layouts(const NodeView& view) override { calls_ = make_calls(view.inputs, view.outputs, false); }
+  void adapt_to_layouts(const NodeView& view) override {
+    if (padded_sizes_) padded_.emplace(session_, sizes_, *padded_sizes_, view.inputs, view.outputs);
+    else calls_ = make_calls(view.inputs, view.outputs, false);
+  }
   size_t scratch() const override { return scratch_bytes_; }
   double plan_ms() const override { return plan_ms_; }
   void finish_compiling() override {
     if (!calls_.empty()) scratch_bytes_ = finish_calls(calls_, plan_ms_);
-    kernels_.load_functions(session_.device(), sizes_);
+    if (padded_) finish_padded();
+    kernels_.load_functions(session_.device(), padded_sizes_.value_or(sizes_));
   }
   Status* run(const Launch* launch) const {
     const std::span inputs(launch->inputs, launch->n_inputs), outputs(launch->outputs, launch->n_outputs);
-    if (!calls_.empty() && is_aligned_for_library(inputs)) return run(calls_, inputs, outputs, launch->scratch);
+    if (const Calls* own = padded_ ? find_own_calls(inputs, outputs) : calls_.empty() ? nullptr : &calls_;
+        own && is_aligned_for_library(inputs))
+      return run(*own, inputs, outputs, launch->scratch);
+    if (padded_) return padded_->run(inputs, outputs, launch->scratch, kernels_);
     return catch_as_status([&] {
       Calls once = make_calls(inputs, outputs, true);
       double plan_ms = 0;
@@ -81,6 +93,15 @@ class AttentionKernel : public Kernel {
     }
     return bytes;
   }
+  void finish_padded() {
+    try {
+      padded_->wait_for_plan(plan_ms_);
+    } catch (const Error& e) {
+      if (e.code() == Code::declined) refuse_part(session_, *padded_sizes_);
+      throw;
+    }
+    scratch_bytes_ = padded_->scratch_bytes();
+  }
   Status* run(const Calls& calls, std::span<const Buffer> inputs, std::span<const Buffer> outputs,
               void* scratch) const {
     for (size_t i = 0; i < calls.size(); i++) {
@@ -90,9 +111,38 @@ class AttentionKernel : public Kernel {
     return nullptr;
   }
 
+  // The calls by a plan of these very sizes, which another thread makes once a length has shown that it comes again.
+  // Null: there are none yet.
+  const Calls* find_own_calls(std::span<const Buffer> inputs, std::span<const Buffer> outputs) const {
+    if (const Calls* own = own_.load(std::memory_order_acquire)) return own;
+    const int run = runs_.fetch_add(1, std::memory_order_relaxed);
+    if (run < kRunsBeforeOwnPlan) return nullptr;
+    std::unique_lock lock(own_mutex_, std::try_to_lock);
+    if (!lock || gave_up_) return nullptr;
+    const Ref<Status> failed = Ref<Status>::adopt(catch_as_status([&]() -> Status* {
+      if (own_calls_.empty()) own_calls_ = make_calls(inputs, outputs, false);
+      const auto has_plan = [](const AttentionCall& call) { return call.has_plan(); };
+      if (!std::all_of(own_calls_.begin(), own_calls_.end(), has_plan)) return nullptr;
+      double plan_ms = 0;
+      if (finish_calls(own_calls_, plan_ms) > scratch_bytes_) gave_up_ = true;
+      else own_.store(&own_calls_, std::memory_order_release);
+      return nullptr;
+    }));
+    if (failed) gave_up_ = true;  // the padded ones go on
+    return own_.load(std::memory_order_acquire);
+  }
+
+  static constexpr int kRunsBeforeOwnPlan = 16;
   Session& session_;
   const AttentionSizes sizes_;
   const std::vector<AttentionPart> parts_;
+  const std::optional<AttentionSizes> padded_sizes_;
+  std::optional<PaddedAttention> padded_;
+  mutable std::atomic<int> runs_ = 0;
+  mutable std::atomic<const Calls*> own_ = nullptr;
+  mutable std::mutex own_mutex_;  // of what follows
+  mutable Calls own_calls_;
+  mutable bool gave_up_ = false;
   Calls calls_;  // of operands as the program lays them out
   size_t scratch_bytes_ = 0;
   double plan_ms_ = 0;
@@ -164,10 +214,15 @@ std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
   return s;
 }
 
-KernelPtr prepare_attention(Session& session, const AttentionSizes& sizes) {
+KernelPtr prepare_attention(Session& session, const AttentionSizes& sizes, bool length_varies) {
   if (Status* failed = session.device().enter()) throw Error(Ref<Status>::adopt(failed));
-  std::vector<AttentionPart> parts = split_into_parts(session, sizes);
-  return parts.empty() ? nullptr : std::make_unique<AttentionKernel>(session, sizes, std::move(parts));
+  std::optional<AttentionSizes> padded;
+  if (length_varies && !session.has_own_plan(family_of(sizes), {sizes.queries, sizes.keys})) padded = padded_sizes(sizes);
+  std::vector<AttentionPart> parts = split_into_parts(session, padded ? *padded : sizes);
+  if (padded && parts.size() != 1) padded.reset(), parts = split_into_parts(session, sizes);
+  if (parts.empty()) return nullptr;
+  if (padded) parts = {{sizes}};
+  return std::make_unique<AttentionKernel>(session, sizes, std::move(parts), padded);
 }
 
 }  // namespace thunder::cudnn

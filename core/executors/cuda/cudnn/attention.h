@@ -28,7 +28,8 @@ struct AttentionSizes {
   static std::optional<AttentionSizes> of(const NodeView& view);
 };
 
-// Null: no engine computes it deterministically, whole or in parts. Throws what the library reports.
-KernelPtr prepare_attention(Session& session, const AttentionSizes& sizes);
+// Null: no engine computes it deterministically, whole or in parts. Throws what the library reports. `length_varies`:
+// other lengths are to be expected, so that lengths after the first share plans where they can.
+KernelPtr prepare_attention(Session& session, const AttentionSizes& sizes, bool length_varies);
 
 }  // namespace thunder::cudnn

@@ -40,6 +40,8 @@ class AttentionCall {
 
   // Must be called first. Throws Code::declined where no engine supports the node.
   void wait_for_plan(double& plan_ms);
+  // Whether that would return at once.
+  bool has_plan() const { return session_.plans().is_made(*pending_); }
   size_t scratch_bytes() const;
   Status* run(std::span<const Buffer> inputs, std::span<const Buffer> outputs, void* scratch,
               const AttentionKernels& kernels) const;

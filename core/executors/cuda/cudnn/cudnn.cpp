@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "executors/cuda/cudnn/attention.h"
 #include "executors/cuda/cudnn/convolution.h"
+#include "tracer/compile_settings.h"
 
 namespace thunder {
 namespace {
@@ -23,8 +24,10 @@ bool claim(const NodeView& view, void*) {
 
 KernelPtr prepare(const NodeView& view, void* user) {
   Session& session = CudnnSessions::session_of(view, user);
+  const CompileSettings& settings = view.settings;
+  const bool length_varies = settings.dynamic.value_or(settings.automatic_dynamic_shapes);
   KernelPtr made = is_convolution(view) ? prepare_convolution(session, view)
-                                   : prepare_attention(session, *AttentionSizes::of(view));
+                                        : prepare_attention(session, *AttentionSizes::of(view), length_varies);
   if (!made) fail(Code::declined, "cuDNN has no engine for this");
   return made;
 }

@@ -34,6 +34,8 @@ class Plans {
   // Waits for the plan. Adds to `ms` what making it took, once for each plan. Throws what `make` threw; the next
   // find_or_begin() tries anew. Any thread.
   std::shared_ptr<const Plan> wait(const std::shared_ptr<Pending>& pending, double& ms);
+  // Whether wait() would return, or throw, at once. Any thread.
+  bool is_made(const Pending& pending) const { return threads_.is_done(*pending.work); }
 
  private:
   static constexpr size_t kMostPlans = 512;

@@ -37,6 +37,13 @@ class Session : public nvidia::LibrarySession<Library> {
     answers_[key] = false;
   }
 
+  // Whether these lengths, of queries and keys, have a plan of their own in the family: the first that were asked for
+  // have. Any thread.
+  bool has_own_plan(const std::string& family, std::pair<int64_t, int64_t> lengths) {
+    std::lock_guard lock(mutex_);
+    return first_lengths_.try_emplace(family, lengths).first->second == lengths;
+  }
+
   // The plan of that key, if need be by `make`, which another thread calls while it holds the mutex. Any thread.
   std::shared_ptr<Plans::Pending> begin_plan(const std::string& key, const Plans::Make& make);
   Plans& plans() { return plans_; }
@@ -46,6 +53,7 @@ class Session : public nvidia::LibrarySession<Library> {
   void* stream_ = nullptr;  // that the handle was given
   std::mutex mutex_;
   std::map<std::string, bool> answers_;
+  std::map<std::string, std::pair<int64_t, int64_t>> first_lengths_;  // by family of attentions
   Plans plans_;  // last: it ends first, and waits for the plan that is being made
 };
 
