@@ -147,7 +147,8 @@ Arrays chunk(const Arguments& a) {
   const Array& x = a.tensor(0);
   const size_t dim = axis_of(a.integer(2, 0), x.shape.size());
   const int64_t n = x.shape[dim], chunks = a.integer(1, 1);
-  return pieces(x, dim, even_sizes(n, std::max<int64_t>(1, (n + chunks - 1) / chunks)));
+  if (n == 0) return pieces(x, dim, Ints(static_cast<size_t>(chunks), 0));
+  return pieces(x, dim, even_sizes(n, (n + chunks - 1) / chunks));
 }
 Arrays cat(const Arguments& a) {
   Arrays parts;

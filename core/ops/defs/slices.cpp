@@ -91,6 +91,11 @@ Results chunk(Call& c) {
   const int64_t chunks = c.integer(1);
   c.require(chunks > 0, "chunks must be positive, got ", chunks);
   Results parts;
+  if (size == Dim(0)) {  // as many as were asked for, all empty
+    c.require(chunks <= kMostParts, "chunks must be at most ", kMostParts, ", got ", chunks);
+    for (int64_t i = 0; i < chunks; i++) push_part(parts, x, dim, 0, 0);
+    return parts;
+  }
   split_evenly(c, parts, x, dim, size, (size - 1) / chunks + 1);
   return parts;
 }
@@ -126,6 +131,7 @@ void split_samples(Samples& s) {
 }
 void chunk_samples(Samples& s) {
   s.add({TensorSpec{{5}}, 2});
+  s.add({TensorSpec{{2, 0}}, 3, 1});
   s.refuse({TensorSpec{{5}}, 0}, "positive");
 }
 
