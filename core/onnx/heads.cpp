@@ -10,10 +10,10 @@ namespace thunder::onnx {
 namespace {
 
 Dim last_dim_of(Tensor* t) {
-  return t->type().shape[t->type().rank() - 1];
+  return dim_of(t, -1);
 }
 Dim sequence_length(Tensor* t) {
-  return t->type().shape[2];
+  return dim_of(t, 2);
 }
 
 double scale_of(const Attention& a) {
@@ -22,7 +22,7 @@ double scale_of(const Attention& a) {
 
 // Heads of keys and values serve several of the queries.
 Tensor* repeat_heads(Node& n, Tensor* x, Tensor* query) {
-  const int64_t heads = hint(query->type().shape[1]), own = hint(x->type().shape[1]);
+  const int64_t heads = hint(dim_of(query, 1)), own = hint(dim_of(x, 1));
   n.require(own > 0 && heads % own == 0, "it has ", heads, " heads of queries and ", own, " of keys");
   return heads == own ? x : n.op("repeat_interleave", {x, heads / own, 1});
 }
@@ -62,7 +62,7 @@ Tensor* emit_attention(Node& n, const Attention& a) {
   if (a.softcap != 0) return attended_in_steps(n, a).result;
   const bool causal = a.causal && !a.mask && a.past == 0 && !a.offset && a.left < 0 && a.right < 0;
   Tensor* mask = causal ? nullptr : build_mask(n, a);
-  const bool grouped = hint(a.query->type().shape[1]) != hint(a.key->type().shape[1]);
+  const bool grouped = hint(dim_of(a.query, 1)) != hint(dim_of(a.key, 1));
   return n.op("scaled_dot_product_attention", {a.query, a.key, a.value, mask, 0.0, causal, scale_of(a), grouped});
 }
 

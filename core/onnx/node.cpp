@@ -59,6 +59,22 @@ size_t Node::rank(size_t i) {
   return v.host ? v.host->shape.size() : type(i).rank();
 }
 
+Dim dim_of(const Tensor* t, int64_t d) {
+  const Shape& shape = t->type().shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  require(d < rank && d >= -rank, "a tensor is ", thunder::name(t->type()), ", its dim ", d, " is needed");
+  return shape[static_cast<size_t>(d < 0 ? d + rank : d)];
+}
+size_t dim_at(int64_t axis, size_t rank) {
+  require(rank > 0, "dim ", axis, " is needed of a tensor without dims");
+  return normalize_axis(axis, rank);
+}
+Dim Node::dim(size_t i, int64_t d) {
+  const auto of = static_cast<int64_t>(rank(i));
+  require(d < of, "its input ", i + 1, " is of rank ", of, ", it needs more than ", d);
+  return dim_of(tensor(i), d);
+}
+
 const Host& Node::require_known(size_t i, const char* what) {
   Value& v = input(i);
   require(v.is_present(), "its input ", i + 1, ", the ", what, ", is missing");
@@ -113,72 +129,16 @@ double Node::number(size_t i, const char* what) {
   return h.holds_reals() ? h.reals[0] : static_cast<double>(hint(h.ints[0]));
 }
 
+int64_t Node::whole(size_t i, const char* what) {
+  const Host& h = require_known(i, what);
+  require(h.size() == 1 && !h.holds_reals(), "its input ", i + 1, ", the ", what, ", is ", thunder::name(h.dtype),
+          " with ", h.size(), " elements, one integer is needed");
+  return hint(h.ints[0]);
+}
+
 std::vector<int64_t> Node::list(const char* name, size_t i, int64_t since) {
   if (opset < since) return integers(name);
   return has(i) ? numbers(i, name) : std::vector<int64_t>();
-}
-
-// In a function an attribute may refer to one of the call.
-const Attribute* Node::attribute(std::string_view name) const {
-  const Attribute* a = proto.find(name);
-  for (const Frame* f = &frame_; a && !a->outer.empty(); f = &f->call->frame_) {
-    require(f->function && f->call, "its attribute '", name, "' is that of a call, and it is in no function");
-    const std::string_view outer = a->outer;
-    a = f->call->proto.find(outer);
-    if (a) continue;
-    const auto& defaults = f->function->defaults;
-    const auto it = std::find_if(defaults.begin(), defaults.end(), [&](auto& d) { return d.name == outer; });
-    return it == defaults.end() ? nullptr : &*it;
-  }
-  return a;
-}
-
-namespace {
-
-using Kind = Attribute::Kind;
-
-// Old files do not state an attribute's kind.
-const Attribute* checked(const Node& n, std::string_view name, Kind kind) {
-  const Attribute* a = n.attribute(name);
-  n.require(!a || a->kind == kind || a->kind == Kind::none, "its attribute '", name, "' is of another type");
-  return a;
-}
-
-}  // namespace
-
-int64_t Node::integer(std::string_view name, int64_t otherwise) {
-  const Attribute* a = checked(*this, name, Kind::integer);
-  return a ? a->i : otherwise;
-}
-int64_t Node::integer(std::string_view name) {
-  const Attribute* a = checked(*this, name, Kind::integer);
-  require(a != nullptr, "its attribute '", name, "' is missing");
-  return a->i;
-}
-double Node::real(std::string_view name, double otherwise) {
-  const Attribute* a = checked(*this, name, Kind::real);
-  return a ? static_cast<double>(a->f) : otherwise;
-}
-std::string_view Node::text(std::string_view name, std::string_view otherwise) {
-  const Attribute* a = checked(*this, name, Kind::text);
-  return a ? a->s : otherwise;
-}
-std::vector<int64_t> Node::integers(std::string_view name) {
-  const Attribute* a = checked(*this, name, Kind::integers);
-  return a ? a->ints : std::vector<int64_t>();
-}
-std::vector<double> Node::reals(std::string_view name) {
-  const Attribute* a = checked(*this, name, Kind::reals);
-  return a ? std::vector<double>(a->floats.begin(), a->floats.end()) : std::vector<double>();
-}
-const Graph& Node::graph(std::string_view name) {
-  const Attribute* a = checked(*this, name, Kind::graph);
-  require(a && !a->graphs.empty(), "its attribute '", name, "' is missing");
-  return a->graphs[0];
-}
-void Node::require_attribute(std::string_view name, int64_t value) {
-  const int64_t is = integer(name, value);
-  if (is != value) refuse("its attribute '", name, "' is ", is, ", it is imported for ", value, " alone");
 }
 
 // Lists must not move while they are pointed to.

@@ -53,6 +53,12 @@ Operand named(const char* name, const T& value) {
   return o;
 }
 
+// A dim of a tensor, counted from the back where it is negative. Throws where the tensor is of a lesser rank.
+Dim dim_of(const Tensor* t, int64_t d);
+
+// A dim counted from the back where it is negative. Throws where there is none, of tensors without dims too.
+size_t dim_at(int64_t axis, size_t rank);
+
 class Node {
  public:
   Node(Importer& importer, Frame& frame, const NodeProto& proto, int64_t opset);
@@ -73,6 +79,7 @@ class Node {
   DType dtype(size_t i);
   const Shape& shape(size_t i) { return type(i).shape; }
   size_t rank(size_t i);
+  Dim dim(size_t i, int64_t d);  // as dim_of
   // The input's elements if they are known while tracing without reading weights or data; else null.
   const Host* known(size_t i) { return has(i) ? value(i).host.get() : nullptr; }
   // The input's elements, on which depends what is recorded: of weights and tensors with data the current ones. Throws
@@ -84,6 +91,7 @@ class Node {
   std::vector<Dim> dims(size_t i, const char* what);
   std::vector<int64_t> numbers(size_t i, const char* what);
   double number(size_t i, const char* what);
+  int64_t whole(size_t i, const char* what);
   // "its axes": the attribute `axes`, or since an opset the input `i`. Empty: absent.
   std::vector<int64_t> list(const char* attribute, size_t i, int64_t since);
 
@@ -91,10 +99,17 @@ class Node {
   bool has_attribute(std::string_view name) const { return attribute(name) != nullptr; }
   int64_t integer(std::string_view name, int64_t otherwise);
   int64_t integer(std::string_view name);  // throws where it is absent
+  // How many of something there are: from `least` to below 2^31, so that it divides and products of two are numbers.
+  int64_t count(std::string_view name, int64_t least = 1);
+  int64_t count_or(std::string_view name, int64_t otherwise, int64_t least = 1);
+  // A dtype by ONNX's number.
+  const ElementType& element(std::string_view name);
+  const ElementType& element_or(std::string_view name, int32_t otherwise);
   bool flag(std::string_view name, bool otherwise = false) { return integer(name, otherwise) != 0; }
   double real(std::string_view name, double otherwise);
   std::string_view text(std::string_view name, std::string_view otherwise);
   std::vector<int64_t> integers(std::string_view name);  // absent: empty
+  std::vector<int64_t> counts(std::string_view name, int64_t least = 1);
   std::vector<double> reals(std::string_view name);
   const Graph& graph(std::string_view name);
   const Attribute* attribute(std::string_view name) const;

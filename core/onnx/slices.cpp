@@ -27,7 +27,7 @@ bool known_cuts(Node& n, size_t rank, std::vector<Cut>& cuts) {
             starts.size(), " starts, ", ends.size(), " ends, ", axes.size(), " axes and ", steps.size(), " steps");
   for (size_t i = 0; i < starts.size(); i++) {
     n.require(steps[i] != 0, "a step of 0");
-    cuts.push_back({normalize_axis(axes[i], rank), starts[i], ends[i], steps[i]});
+    cuts.push_back({dim_at(axes[i], rank), starts[i], ends[i], steps[i]});
   }
   return true;
 }
@@ -51,11 +51,22 @@ CutRange range_of(const Cut& cut, int64_t size) {
 }
 
 std::vector<int64_t> split_sizes(Node& n, int64_t size, const std::vector<int64_t>& given) {
-  if (!given.empty()) return given;
+  if (!given.empty()) {
+    int64_t left = size;
+    for (int64_t part : given) {
+      n.require(part >= 0 && part <= left, "its parts, one of which has ", part, " elements, do not make up a size of ",
+                size);
+      left -= part;
+    }
+    n.require(left == 0, "its parts leave ", left, " of ", size, " elements");
+    return given;
+  }
   const int64_t parts = n.integer("num_outputs", static_cast<int64_t>(n.outputs()));
   n.require(parts > 0, "it has no outputs");
+  n.require(parts <= std::max(size, static_cast<int64_t>(n.outputs())), "a size of ", size, " cannot be split into ",
+            parts, " parts");
   if (n.opset < 18) n.require(size % parts == 0, "a size of ", size, " cannot be split into ", parts, " equal parts");
-  const int64_t part = (size + parts - 1) / parts;
+  const int64_t part = size / parts + (size % parts != 0);
   std::vector<int64_t> sizes;
   for (int64_t i = 0; i < parts; i++) sizes.push_back(std::max<int64_t>(0, std::min(part, size - i * part)));
   return sizes;

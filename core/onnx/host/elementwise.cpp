@@ -223,7 +223,7 @@ bool host_ceil(Node& n) {
 bool host_cast(Node& n) {
   if (!all_known(n)) return false;
   const Host* a = n.known(0);
-  const ElementType* to = find_element_type(static_cast<int32_t>(n.integer("to")));
+  const ElementType* to = find_element_type(static_cast<int32_t>(n.count("to")));
   if (!to || to->dtype == DType::none || to->dtype == DType::u64 || to->bits < 8) return false;
   const DType dtype = to->dtype;
   // Formulas are of 64 bits, and not cut to fewer.

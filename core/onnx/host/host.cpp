@@ -37,6 +37,7 @@ HostRef gather_elements(const Host& from, const Sizes& shape, std::span<const in
   auto h = std::make_shared<Host>();
   h->dtype = from.dtype, h->shape = shape;
   for (int64_t at : places) {
+    require(at >= 0 && at < static_cast<int64_t>(from.size()), "element ", at, " is read of ", from.size());
     if (from.holds_reals())
       h->reals.push_back(from.reals[static_cast<size_t>(at)]);
     else

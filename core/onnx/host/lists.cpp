@@ -30,7 +30,7 @@ bool reduce(Node& n, int64_t first, Whole&& whole, Real&& real) {
   std::vector<int64_t> axes = n.list("axes", 1, n.name() == "ReduceSum" ? 13 : 18);
   const size_t rank = a.shape.size();
   std::vector<bool> reduced(rank, axes.empty() && !n.flag("noop_with_empty_axes"));
-  for (int64_t axis : axes) reduced[normalize_axis(axis, rank)] = true;
+  for (int64_t axis : axes) reduced[dim_at(axis, rank)] = true;
   Sizes shape;
   for (size_t d = 0; d < rank; d++)
     if (!reduced[d])
@@ -75,7 +75,7 @@ bool host_concat(Node& n) {
   const Host& first = *n.known(0);
   const size_t rank = first.shape.size();
   if (rank == 0) return false;
-  const size_t axis = normalize_axis(n.integer("axis", 1), rank);
+  const size_t axis = dim_at(n.integer("axis", 1), rank);
   Sizes shape = first.shape;
   shape[axis] = 0;
   for (size_t i = 0; i < n.inputs(); i++) {
@@ -139,7 +139,7 @@ bool host_squeeze(Node& n) {
   const Host& from = *n.known(0);
   const size_t rank = from.shape.size();
   std::vector<bool> gone(rank, false);
-  for (int64_t a : axes) gone[normalize_axis(a, rank)] = true;
+  for (int64_t a : axes) gone[dim_at(a, rank)] = true;
   Sizes shape;
   for (size_t d = 0; d < rank; d++) {
     const bool drop = axes.empty() ? from.shape[d] == 1 : gone[d];
@@ -155,7 +155,7 @@ bool host_unsqueeze(Node& n) {
   const Host& from = *n.known(0);
   const size_t rank = from.shape.size() + axes.size();
   std::vector<bool> fresh(rank, false);
-  for (int64_t a : axes) fresh[normalize_axis(a, rank)] = true;
+  for (int64_t a : axes) fresh[dim_at(a, rank)] = true;
   Sizes shape;
   for (size_t d = 0, old = 0; d < rank; d++) {
     n.require(fresh[d] || old < from.shape.size(), "its axes have one twice");

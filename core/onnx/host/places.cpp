@@ -37,7 +37,7 @@ bool host_gather(Node& n) {
   if (!all_known(n, 2) || !n.known(1)->constant()) return false;
   const Host &from = *n.known(0), &index = *n.known(1);
   if (from.shape.empty()) return false;
-  const size_t axis = normalize_axis(n.integer("axis", 0), from.shape.size());
+  const size_t axis = dim_at(n.integer("axis", 0), from.shape.size());
   const int64_t size = from.shape[axis];
   Sizes shape(from.shape.begin(), from.shape.begin() + axis);
   for (int64_t d : index.shape) shape.push_back(d);
@@ -87,10 +87,10 @@ bool host_transpose(Node& n) {
   if (perm.size() != rank) return false;
   const std::vector<int64_t> strides = strides_of(from.shape);
   Sizes shape;
-  for (int64_t p : perm) shape.push_back(from.shape[normalize_axis(p, rank)]);
+  for (int64_t p : perm) shape.push_back(from.shape[dim_at(p, rank)]);
   return give_gathered(n, from, shape, [&](const std::vector<int64_t>& at) {
     int64_t place = 0;
-    for (size_t d = 0; d < rank; d++) place += at[d] * strides[normalize_axis(perm[d], rank)];
+    for (size_t d = 0; d < rank; d++) place += at[d] * strides[dim_at(perm[d], rank)];
     return place;
   });
 }
@@ -133,7 +133,7 @@ bool host_tile(Node& n) {
 bool host_split(Node& n) {
   if (!n.known(0) || n.known(0)->shape.empty()) return false;
   const Host& from = *n.known(0);
-  const size_t axis = normalize_axis(n.integer("axis", 0), from.shape.size());
+  const size_t axis = dim_at(n.integer("axis", 0), from.shape.size());
   std::vector<int64_t> sizes;
   if (n.opset < 13)
     sizes = n.integers("split");

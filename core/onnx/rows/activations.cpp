@@ -78,7 +78,7 @@ void softmax(Node& n) {
 void hardmax(Node& n) {
   Tensor* x = n[0];
   const Shape shape = n.shape(0);
-  const size_t rank = shape.size(), axis = normalize_axis(n.integer("axis", n.opset < 13 ? 1 : -1), rank);
+  const size_t rank = shape.size(), axis = dim_at(n.integer("axis", n.opset < 13 ? 1 : -1), rank);
   const bool flattens = n.opset < 13 && axis + 1 != rank;
   Shape flat = {1, 1};
   if (flattens) {

@@ -12,7 +12,7 @@ namespace {
 // A mask with fewer columns than keys masks the remaining keys.
 Tensor* pad_mask_columns(Node& n, Tensor* mask, Dim columns) {
   if (!mask) return nullptr;
-  const Dim has = mask->type().shape[mask->type().rank() - 1];
+  const Dim has = dim_of(mask, -1);
   if (has == columns || hint(has) >= hint(columns)) return mask;
   const std::vector<int64_t> pads = {0, hint(columns) - hint(has)};
   if (mask->type().dtype == DType::boolean)
@@ -31,25 +31,25 @@ void attention(Node& n) {
   a.query = n[0], a.key = n[1], a.value = n[2];
   const bool flat = n.rank(0) == 3;
   if (flat) {
-    const int64_t heads = n.integer("q_num_heads"), own = n.integer("kv_num_heads");
+    const int64_t heads = n.count("q_num_heads"), own = n.count("kv_num_heads");
     a.query = split_heads(n, a.query, heads), a.key = split_heads(n, a.key, own),
     a.value = split_heads(n, a.value, own);
   }
   n.require(a.query->type().rank() == 4, "its queries are ", name(a.query->type()));
   if (n.has(4) && n.has(5)) {
-    a.past = hint(n.shape(4)[2]);
+    a.past = hint(n.dim(4, 2));
     a.key = n.op("cat", {std::vector<Tensor*>{n[4], a.key}, 2});
     a.value = n.op("cat", {std::vector<Tensor*>{n[5], a.value}, 2});
   }
   a.causal = n.flag("is_causal");
   a.scale = n.real("scale", 0), a.softcap = n.real("softcap", 0);
-  const Dim columns = a.key->type().shape[2];
+  const Dim columns = dim_of(a.key, 2);
   a.mask = pad_mask_columns(n, n.tensor_or_null(3), columns);
   a.left = n.integer("left_window_size", -1), a.right = n.integer("right_window_size", -1);
   // How many columns of each example there are; its rows are the last of them.
   if (n.has(6)) {
-    Tensor* count = n.op("reshape", {n.cast(n[6], DType::i64), Shape{n.shape(6)[0], 1, 1, 1}});
-    a.offset = n.op("sub", {count, a.query->type().shape[2]});
+    Tensor* count = n.op("reshape", {n.cast(n[6], DType::i64), Shape{n.dim(6, 0), 1, 1, 1}});
+    a.offset = n.op("sub", {count, dim_of(a.query, 2)});
     a.mask = combine_masks(n, a.mask, n.op("lt", {arange_along(n, columns, 3, 4), count}));
   }
   // softmax is computed in float or wider whatever `softmax_precision` says.
@@ -93,18 +93,18 @@ void linear_attention(Node& n) {
   n.require(rule == "linear" || rule == "gated" || rule == "delta" || rule == "gated_delta", "its update rule is '",
             rule.substr(0, 40), "'");
   const bool gates = rule == "gated" || rule == "gated_delta", corrects = rule == "delta" || rule == "gated_delta";
-  const int64_t heads = n.integer("q_num_heads"), own = n.integer("kv_num_heads");
+  const int64_t heads = n.count("q_num_heads"), own = n.count("kv_num_heads");
   n.require(own > 0 && heads % own == 0, "it has ", heads, " heads of queries and ", own, " of keys");
   const DType dtype = n.dtype(0), of_state = n.has(3) ? n.dtype(3) : dtype;
   const auto wide = [&](size_t i, int64_t h) { return n.cast(split_heads(n, n[i], h), DType::f32); };
   Tensor *query = wide(0, heads), *key = wide(1, own), *value = wide(2, own);
-  const Dim size = key->type().shape[3];
-  const int64_t steps = hint(n.shape(0)[1]);
+  const Dim size = dim_of(key, 3);
+  const int64_t steps = hint(n.dim(0, 1));
   if (steps > kMostSteps) n.refuse("it has ", steps, " steps; at most ", kMostSteps, " are unrolled");
   Tensor* state = n.has(3) ? n.cast(n[3], DType::f32)
-                           : n.op("full", {Shape{n.shape(0)[0], own, size, value->type().shape[3]}, 0.0, DType::f32});
+                           : n.op("full", {Shape{n.dim(0, 0), own, size, dim_of(value, 3)}, 0.0, DType::f32});
   Tensor* decay = gates ? wide(4, own) : nullptr;
-  Tensor* beta = corrects ? wide(5, hint(n.shape(5)[2])) : nullptr;
+  Tensor* beta = corrects ? wide(5, hint(n.dim(5, 2))) : nullptr;
   const double given = n.real("scale", 0), scale = given != 0 ? given : 1 / std::sqrt(static_cast<double>(hint(size)));
   std::vector<Tensor*> outputs;
   for (int64_t t = 0; t < steps; t++) {
@@ -131,7 +131,7 @@ void rotary(Node& n) {
   Tensor *cosine = n[1], *sine = n[2];
   if (flat) {
     const Shape s = n.shape(0);
-    const int64_t heads = n.integer("num_heads");
+    const int64_t heads = n.count("num_heads");
     n.require(heads > 0, "its attribute 'num_heads' is ", heads);
     x = n.op("reshape", {x, Shape{s[0], s[1], heads, s[2] / heads}});
   } else {
@@ -141,10 +141,10 @@ void rotary(Node& n) {
     const std::vector<Tensor*> at = {n.cast(n[3], DType::i64)};
     cosine = n.op("index", {cosine, at}), sine = n.op("index", {sine, at});
   }
-  int64_t width = n.integer("rotary_embedding_dim", 0);
-  if (width == 0) width = hint(x->type().shape[3]);
+  int64_t width = n.count_or("rotary_embedding_dim", 0, 0);
+  if (width == 0) width = hint(dim_of(x, 3));
   const auto by_head = [&](Tensor* t) {
-    if (hint(t->type().shape[2]) != width / 2) t = n.op("slice", {t, -1, 0, width / 2});
+    if (hint(dim_of(t, 2)) != width / 2) t = n.op("slice", {t, -1, 0, width / 2});
     return n.op("unsqueeze", {t, 2});
   };
   Tensor* y = rotated(n, x, by_head(cosine), by_head(sine), width, n.flag("interleaved"));

@@ -79,7 +79,7 @@ void constant_of_shape(Node& n) {
   const Value v = n.import_constant(a->tensors[0]);
   n.require(v.host && v.host->size() == 1, "its attribute 'value' is no single number");
   const Host& one = *v.host;
-  const Operand number = one.holds_reals()                    ? Operand(one.reals[0])
+  const Operand number = one.holds_reals()             ? Operand(one.reals[0])
                          : one.dtype == DType::boolean ? Operand(hint(one.ints[0]) != 0)
                                                        : Operand(one.ints[0]);
   n.give(n.op("full", {shape, number, one.dtype}));

@@ -74,7 +74,7 @@ void loop(Node& n) {
 
 void scan(Node& n) {
   const Graph& body = n.graph("body");
-  const auto scanned = static_cast<size_t>(n.integer("num_scan_inputs"));
+  const auto scanned = static_cast<size_t>(n.count("num_scan_inputs"));
   n.require(scanned > 0 && scanned <= n.inputs(), "its attribute 'num_scan_inputs' is ", scanned);
   const size_t states = n.inputs() - scanned;
   n.require(body.inputs.size() == n.inputs() && body.outputs.size() >= states, "its body has ", body.inputs.size(),
@@ -90,7 +90,7 @@ void scan(Node& n) {
   const auto out_axes = per("scan_output_axes", outs), out_ways = per("scan_output_directions", outs);
   std::vector<Value> carried;
   for (size_t i = 0; i < states; i++) carried.push_back(n.value(i));
-  const int64_t trips = hint(n.shape(states)[normalize_axis(in_axes[0], n.rank(states))]);
+  const int64_t trips = hint(n.shape(states)[dim_at(in_axes[0], n.rank(states))]);
   if (trips > kMostTrips) n.refuse("it makes ", trips, " trips; at most ", kMostTrips, " are unrolled");
   std::vector<std::vector<Value>> scans(outs);
   for (int64_t trip = 0; trip < trips; trip++) {

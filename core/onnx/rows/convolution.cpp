@@ -25,12 +25,12 @@ void conv(Node& n) {
     w.begin.assign(w.dims(), 0);
   }
   n.give(n.op(op_name_with_dims("conv", w.dims()),
-              {x, weight, n.tensor_or_null(2), w.strides, w.begin, w.dilations, n.integer("group", 1)}));
+              {x, weight, n.tensor_or_null(2), w.strides, w.begin, w.dilations, n.count_or("group", 1)}));
 }
 
 // How much the attribute output_shape, or SAME, cuts off on both sides.
 void pads_for_output(Node& n, Windows& w, std::vector<int64_t>& extra) {
-  std::vector<int64_t> wanted = n.integers("output_shape");
+  std::vector<int64_t> wanted = n.counts("output_shape");
   const std::string_view automatic = n.text("auto_pad", "NOTSET");
   if (wanted.size() == w.dims() + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
   if (wanted.empty() && !automatic.starts_with("SAME")) return;
@@ -50,7 +50,7 @@ void conv_transpose(Node& n) {
   Tensor *x = n[0], *weight = n[1];
   Windows w = windows_of(n, n.shape(0), kernel_of(n, n.shape(1)));
   check_convolution_dims(n, w.dims());
-  std::vector<int64_t> extra = n.integers("output_padding");
+  std::vector<int64_t> extra = n.counts("output_padding", 0);
   if (extra.empty()) extra.assign(w.dims(), 0);
   n.require(extra.size() == w.dims(), "its attribute 'output_padding' has ", extra.size(), " numbers");
   pads_for_output(n, w, extra);
@@ -60,14 +60,14 @@ void conv_transpose(Node& n) {
   for (size_t d = 0; d < w.dims(); d++) plain &= extra[d] < std::max(w.strides[d], w.dilations[d]);
   const std::string op = op_name_with_dims("conv_transpose", w.dims());
   Tensor* bias = n.tensor_or_null(2);
-  const int64_t groups = n.integer("group", 1);
+  const int64_t groups = n.count_or("group", 1);
   if (plain) return n.give(n.op(op, {x, weight, bias, w.strides, w.begin, extra, groups, w.dilations}));
   Tensor* y = n.op(op, {x, weight, nullptr, w.strides, none, none, groups, w.dilations});
   std::vector<int64_t> before, after;
   for (size_t d = 0; d < w.dims(); d++) before.push_back(-w.begin[d]), after.push_back(extra[d] - w.end[d]);
   y = pad_tensor(n, y, before, after, 0);
   if (bias) {
-    Shape shape = {1, bias->type().shape[0]};
+    Shape shape = {1, dim_of(bias, 0)};
     for (size_t d = 0; d < w.dims(); d++) shape.push_back(1);
     y = n.op("add", {y, n.op("reshape", {bias, shape})});
   }

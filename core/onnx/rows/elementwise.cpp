@@ -90,7 +90,7 @@ Tensor* narrowed(Node& n, Tensor* x, const ElementType& to) {
 }
 
 void cast(Node& n) {
-  const auto number = static_cast<int32_t>(n.integer("to"));
+  const auto number = static_cast<int32_t>(n.count("to"));
   const ElementType* to = find_element_type(number);
   n.require(to != nullptr, "its attribute 'to' is ", number, ", which is no dtype");
   if (to->dtype == DType::none) n.refuse("it casts to ", to->name);

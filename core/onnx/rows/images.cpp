@@ -9,7 +9,7 @@ namespace thunder::onnx {
 namespace {
 
 void depth_to_space(Node& n) {
-  const int64_t b = n.integer("blocksize");
+  const int64_t b = n.count("blocksize");
   const Shape s = n.shape(0);
   n.require(s.size() == 4 && b > 0, "its input is of rank ", s.size(), ", its attribute 'blocksize' is ", b);
   const Dim c = s[1] / (b * b);
@@ -21,7 +21,7 @@ void depth_to_space(Node& n) {
 }
 
 void space_to_depth(Node& n) {
-  const int64_t b = n.integer("blocksize");
+  const int64_t b = n.count("blocksize");
   const Shape s = n.shape(0);
   n.require(s.size() == 4 && b > 0, "its input is of rank ", s.size(), ", its attribute 'blocksize' is ", b);
   Tensor* x = n.op("reshape", {n[0], Shape{s[0], s[1], s[2] / b, b, s[3] / b, b}});
@@ -58,9 +58,10 @@ void pad(Node& n) {
   std::vector<int64_t> pads = n.opset < 11 ? n.integers("pads") : n.numbers(1, "pads");
   std::vector<int64_t> axes = n.has(3) ? n.numbers(3, "axes") : all_axes(rank);
   n.require(pads.size() == 2 * axes.size(), "it has ", pads.size(), " pads for ", axes.size(), " axes");
+  for (int64_t p : pads) n.require(p < (int64_t{1} << 31) && p > -(int64_t{1} << 31), "it pads by ", p);
   std::vector<int64_t> low(rank, 0), high(rank, 0);
   for (size_t i = 0; i < axes.size(); i++) {
-    const size_t d = normalize_axis(axes[i], rank);
+    const size_t d = dim_at(axes[i], rank);
     low[d] = pads[i], high[d] = pads[i + axes.size()];
   }
   const std::string_view mode = n.text("mode", "constant");
@@ -100,7 +101,7 @@ void center_crop_pad(Node& n) {
   Tensor* x = n[0];
   std::vector<int64_t> pads(2 * rank, 0);
   for (size_t i = 0; i < axes.size(); i++) {
-    const size_t d = normalize_axis(axes[i], rank);
+    const size_t d = dim_at(axes[i], rank);
     const int64_t size = hint(n.shape(0)[d]), extra = wanted[i] - size;
     if (extra < 0) {
       const int64_t start = -extra / 2;
@@ -126,13 +127,15 @@ void affine_grid(Node& n) {
 void col2im(Node& n) {
   const std::vector<int64_t> image = n.numbers(1, "image_shape"), block = n.numbers(2, "block_shape");
   if (image.size() != 2 || block.size() != 2) n.refuse("its image has ", image.size(), " dims; 2 are imported");
-  std::vector<int64_t> pads = n.integers("pads"), strides = n.integers("strides"), dilations = n.integers("dilations");
+  std::vector<int64_t> pads = n.counts("pads", 0), strides = n.counts("strides"), dilations = n.counts("dilations");
   if (pads.empty()) pads = {0, 0, 0, 0};
   if (strides.empty()) strides = {1, 1};
   if (dilations.empty()) dilations = {1, 1};
   n.require(pads.size() == 4 && strides.size() == 2 && dilations.size() == 2,
             "its pads, strides or dilations are not of 2 dims");
   // Computed on the padded image; the pads are then cut off.
+  for (int64_t size : {image[0], image[1], block[0], block[1]})
+    n.require(size > 0 && size < (int64_t{1} << 31), "it has a size of ", size);
   const std::vector<int64_t> whole = {image[0] + pads[0] + pads[2], image[1] + pads[1] + pads[3]};
   Tensor* y = n.op("fold", {n[0], whole, block, dilations, std::vector<int64_t>{0, 0}, strides});
   for (size_t d = 0; d < 2; d++)
@@ -141,9 +144,9 @@ void col2im(Node& n) {
 }
 
 void max_unpool(Node& n) {
-  const std::vector<int64_t> kernel = n.integers("kernel_shape");
+  const std::vector<int64_t> kernel = n.counts("kernel_shape");
   const size_t dims = kernel.size();
-  std::vector<int64_t> strides = n.integers("strides"), pads = n.integers("pads");
+  std::vector<int64_t> strides = n.counts("strides"), pads = n.counts("pads", 0);
   if (strides.empty()) strides.assign(dims, 1);
   if (pads.empty()) pads.assign(2 * dims, 0);
   n.require(n.rank(0) == dims + 2 && strides.size() == dims && pads.size() == 2 * dims, "its kernel has ", dims,

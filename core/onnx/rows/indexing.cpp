@@ -9,7 +9,7 @@ namespace thunder::onnx {
 namespace {
 
 size_t axis_of(Node& n, int64_t otherwise = 0) {
-  return normalize_axis(n.integer("axis", otherwise), n.rank(0));
+  return dim_at(n.integer("axis", otherwise), n.rank(0));
 }
 
 void gather(Node& n) {
@@ -51,7 +51,7 @@ std::vector<Tensor*> places_of(Node& n, size_t batch) {
 }
 
 void gather_nd(Node& n) {
-  const std::vector<Tensor*> places = places_of(n, static_cast<size_t>(n.integer("batch_dims", 0)));
+  const std::vector<Tensor*> places = places_of(n, static_cast<size_t>(n.count_or("batch_dims", 0, 0)));
   n.give(n.op("index", {n[0], places}));
 }
 
@@ -100,7 +100,7 @@ void one_hot(Node& n) {
   const Host& depth_of = n.require_known(1, "depth");
   n.require(depth_of.size() == 1, "its depth has ", depth_of.size(), " elements");
   const Dim depth = depth_of.holds_reals() ? Dim(static_cast<int64_t>(depth_of.reals[0])) : depth_of.ints[0];
-  const size_t rank = n.rank(0) + 1, axis = normalize_axis(n.integer("axis", -1), rank);
+  const size_t rank = n.rank(0) + 1, axis = dim_at(n.integer("axis", -1), rank);
   Tensor* index = normalize_indices(n, 0, depth);
   Tensor* hot =
       n.op("eq", {n.op("unsqueeze", {index, static_cast<int64_t>(axis)}), arange_along(n, depth, axis, rank)});
@@ -110,7 +110,7 @@ void one_hot(Node& n) {
 
 DType dtype_attribute(Node& n, DType otherwise) {
   if (!n.has_attribute("dtype")) return otherwise;
-  return element_type(static_cast<int32_t>(n.integer("dtype")), "its attribute 'dtype'").dtype;
+  return n.element("dtype").dtype;
 }
 
 void eye_like(Node& n) {
@@ -121,13 +121,13 @@ void eye_like(Node& n) {
 }
 
 void triangle(Node& n) {
-  const int64_t k = n.has(1) ? static_cast<int64_t>(n.number(1, "k")) : 0;
+  const int64_t k = n.has(1) ? n.whole(1, "k") : 0;
   n.give(n.op(n.flag("upper", true) ? "triu" : "tril", {n[0], k}));
 }
 
 void top_k(Node& n) {
   const size_t axis = axis_of(n, -1);
-  int64_t k = n.opset < 10 ? n.integer("k") : static_cast<int64_t>(n.number(1, "k"));
+  int64_t k = n.opset < 10 ? n.integer("k") : n.whole(1, "k");
   const std::vector<Tensor*> both = n.ops("topk", {n[0], k, static_cast<int64_t>(axis), n.flag("largest", true), true});
   n.give(both[0]);
   n.give(both[1]);
@@ -153,7 +153,7 @@ void unique(Node& n) {
   std::vector<Tensor*> all = n.ops("unique", {x, true, true, true, flat ? Operand(nullptr) : Operand(axis)});
   // The first place of each value: the least of those that have it.
   const Dim count = x->type().shape[static_cast<size_t>(axis)];
-  Tensor* start = n.op("full", {Shape{all[2]->type().shape[0]}, count, DType::i64});
+  Tensor* start = n.op("full", {Shape{dim_of(all[2], 0)}, count, DType::i64});
   Tensor* first = n.op("scatter_reduce", {start, 0, all[1], arange_along(n, count, 0, 1), "amin", true});
   if (!n.flag("sorted", true)) {
     // Sorts by these positions.
@@ -172,9 +172,9 @@ void reverse_sequence(Node& n) {
   const size_t rank = n.rank(0);
   const Shape shape = n.shape(0);
   Shape by_batch(rank, Dim(1));
-  by_batch[normalize_axis(batch, rank)] = shape[normalize_axis(batch, rank)];
+  by_batch[dim_at(batch, rank)] = shape[dim_at(batch, rank)];
   Tensor* lengths = n.op("reshape", {n.cast(n[1], DType::i64), by_batch});
-  Tensor* step = arange_along(n, shape[normalize_axis(time, rank)], normalize_axis(time, rank), rank);
+  Tensor* step = arange_along(n, shape[dim_at(time, rank)], dim_at(time, rank), rank);
   Tensor* turned = n.op("sub", {n.op("sub", {lengths, 1}), step});
   Tensor* index = n.op("where", {n.op("lt", {step, lengths}), turned, step});
   n.give(n.op("gather", {n[0], time, n.op("expand", {index, shape})}));
@@ -183,7 +183,7 @@ void reverse_sequence(Node& n) {
 template <OpName name>
 void cumulative(Node& n) {
   Tensor* x = n[0];
-  const auto axis = static_cast<int64_t>(normalize_axis(static_cast<int64_t>(n.number(1, "axis")), n.rank(0)));
+  const auto axis = static_cast<int64_t>(dim_at(n.whole(1, "axis"), n.rank(0)));
   const std::vector<int64_t> dims = {axis};
   const bool reverse = n.flag("reverse");
   if (reverse) x = n.op("flip", {x, dims});
@@ -200,7 +200,7 @@ void cumulative(Node& n) {
 
 // A cache of keys or values with an update written at each batch's own place.
 void tensor_scatter(Node& n) {
-  const size_t rank = n.rank(0), axis = normalize_axis(n.integer("axis", -2), rank);
+  const size_t rank = n.rank(0), axis = dim_at(n.integer("axis", -2), rank);
   const Shape shape = n.shape(0), update = n.shape(1);
   Tensor* places = arange_along(n, update[axis], axis, rank);
   if (n.has(2)) {

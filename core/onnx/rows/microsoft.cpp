@@ -55,13 +55,13 @@ void skip_norm(Node& n) {
 void embed_norm(Node& n) {
   Tensor* ids = n.cast(n[0], DType::i64);
   const auto rows = [&](size_t i, Tensor* at) { return n.op("index", {n[i], std::vector<Tensor*>{at}}); };
-  const Dim length = n.shape(0)[1];
+  const Dim length = n.dim(0, 1);
   Tensor* at = n.has(8) ? n.cast(n[8], DType::i64) : arange_along(n, length, 1, 2);
   Tensor* sum = n.op("add", {rows(2, ids), rows(3, at)});
   if (n.has(1) && n.has(4)) sum = n.op("add", {sum, rows(4, n.cast(n[1], DType::i64))});
-  n.give(n.op("layer_norm", {sum, Shape{sum->type().shape[2]}, n[5], n[6], n.real("epsilon", 1e-12f)}));
+  n.give(n.op("layer_norm", {sum, Shape{dim_of(sum, 2)}, n[5], n[6], n.real("epsilon", 1e-12f)}));
   Tensor* mask = n.has(7) ? n.op("sum", {n[7], std::vector<int64_t>{1}, false, DType::i32}) : nullptr;
-  n.give(mask ? mask : n.op("full", {Shape{n.shape(0)[0]}, 0, DType::i32}));
+  n.give(mask ? mask : n.op("full", {Shape{n.dim(0, 0)}, 0, DType::i32}));
   n.give(sum);
 }
 
@@ -84,38 +84,47 @@ Tensor* combine_mask_and_bias(Node& n, Tensor* mask, Tensor* bias) {
   return n.op("where", {mask, bias, n.constant(-std::numeric_limits<double>::infinity(), bias->type().dtype)});
 }
 
+// Inputs that the op has and this library nothing for.
+void refuse_inputs(Node& n, size_t from) {
+  for (size_t i = from; i < n.inputs(); i++)
+    if (n.has(i)) n.refuse("its input ", i + 1, ", '", n.proto.inputs[i].substr(0, 200), "', is not imported");
+}
+
 // Queries, keys and values by one product.
 void packed_attention(Node& n) {
-  const int64_t heads = n.integer("num_heads");
-  std::vector<int64_t> sizes = n.integers("qkv_hidden_sizes");
+  const int64_t heads = n.count("num_heads");
+  std::vector<int64_t> sizes = n.counts("qkv_hidden_sizes");
   Tensor* all = n.op("matmul", {n[0], n[1]});
   if (n.has(2)) all = n.op("add", {all, n[2]});
-  const int64_t width = hint(all->type().shape[2]);
+  const int64_t width = hint(dim_of(all, 2));
   if (sizes.empty()) sizes.assign(3, width / 3);
   n.require(sizes.size() == 3, "its attribute 'qkv_hidden_sizes' has ", sizes.size(), " numbers");
   if (n.flag("do_rotary")) n.refuse("its attribute 'do_rotary' is 1");
+  n.require_attribute("past_present_share_buffer", 0);
+  refuse_inputs(n, 6);
   const std::vector<Tensor*> parts = n.ops("split", {all, sizes, -1});
   Attention a;
   a.query = split_heads(n, parts[0], heads), a.key = split_heads(n, parts[1], heads),
   a.value = split_heads(n, parts[2], heads);
   a.causal = n.flag("unidirectional"), a.scale = n.real("scale", 0);
   if (n.has(4)) {  // keys, then values
-    a.past = hint(n.shape(4)[3]);
+    a.past = hint(n.dim(4, 3));
     a.key = n.op("cat", {std::vector<Tensor*>{n.op("select", {n[4], 0, 0}), a.key}, 2});
     a.value = n.op("cat", {std::vector<Tensor*>{n.op("select", {n[4], 0, 1}), a.value}, 2});
   }
-  a.mask = combine_mask_and_bias(n, padding_mask(n, 3, a.key->type().shape[2]), n.tensor_or_null(5));
+  a.mask = combine_mask_and_bias(n, padding_mask(n, 3, dim_of(a.key, 2)), n.tensor_or_null(5));
   n.give(join_heads(n, emit_attention(n, a)));
   if (n.has_output(1)) n.give(n.op("stack", {std::vector<Tensor*>{a.key, a.value}, 0}));
 }
 
 void multi_head_attention(Node& n) {
-  const int64_t heads = n.integer("num_heads");
+  const int64_t heads = n.count("num_heads");
   if (!n.has(1) || n.rank(0) != 3) n.refuse("its queries, keys and values are packed in one tensor");
+  refuse_inputs(n, 8);
   Tensor* bias = n.tensor_or_null(3);
-  const Dim width = n.shape(0)[2];
+  const Dim width = n.dim(0, 2);
   const auto biased = [&](Tensor* x, Dim from) {
-    return bias ? n.op("add", {x, n.op("slice", {bias, 0, from, from + x->type().shape[2]})}) : x;
+    return bias ? n.op("add", {x, n.op("slice", {bias, 0, from, from + dim_of(x, 2)})}) : x;
   };
   Attention a;
   a.query = split_heads(n, biased(n[0], 0), heads);
@@ -124,12 +133,12 @@ void multi_head_attention(Node& n) {
   };
   a.key = keys(1, width), a.value = keys(2, width + width);
   if (n.has(6)) {
-    a.past = hint(n.shape(6)[2]);
+    a.past = hint(n.dim(6, 2));
     a.key = n.op("cat", {std::vector<Tensor*>{n[6], a.key}, 2});
     a.value = n.op("cat", {std::vector<Tensor*>{n[7], a.value}, 2});
   }
   a.causal = n.flag("unidirectional"), a.scale = n.real("scale", 0);
-  a.mask = combine_mask_and_bias(n, padding_mask(n, 4, a.key->type().shape[2]), n.tensor_or_null(5));
+  a.mask = combine_mask_and_bias(n, padding_mask(n, 4, dim_of(a.key, 2)), n.tensor_or_null(5));
   n.give(join_heads(n, emit_attention(n, a)));
   n.give(a.key);
   n.give(a.value);
@@ -138,26 +147,29 @@ void multi_head_attention(Node& n) {
 // The cos and sin caches have half of the width.
 Tensor* rotary_heads(Node& n, Tensor* x, Tensor* at, Tensor* cosine, Tensor* sine, bool interleaved) {
   const std::vector<Tensor*> rows = {at};
-  const int64_t width = 2 * hint(cosine->type().shape[1]);
+  const int64_t width = 2 * hint(dim_of(cosine, 1));
   const auto of = [&](Tensor* cache) { return n.op("unsqueeze", {n.op("index", {cache, rows}), 1}); };
   return rotated(n, x, of(cosine), of(sine), width, interleaved);
 }
 
 // Positions from the lengths: each example's new tokens are behind its past.
 void group_query_attention(Node& n) {
-  const int64_t heads = n.integer("num_heads"), own = n.integer("kv_num_heads");
+  const int64_t heads = n.count("num_heads"), own = n.count("kv_num_heads");
   Tensor *query = n[0], *key = n.tensor_or_null(1), *value = n.tensor_or_null(2);
   if (!key) {
-    const int64_t size = hint(n.shape(0)[2]) / (heads + 2 * own);
+    const int64_t size = hint(n.dim(0, 2)) / (heads + 2 * own);
     const std::vector<int64_t> sizes = {heads * size, own * size, own * size};
     const std::vector<Tensor*> parts = n.ops("split", {n[0], sizes, -1});
     query = parts[0], key = parts[1], value = parts[2];
   }
-  if (n.integer("local_window_size", -1) != -1) n.refuse("its attribute 'local_window_size' is set");
+  n.require_attribute("local_window_size", -1);
+  n.require_attribute("causal", 1);
+  for (const char* name : {"smooth_softmax", "qk_output", "sliding_window_cache"}) n.require_attribute(name, 0);
+  refuse_inputs(n, 9);
   Attention a;
   a.query = split_heads(n, query, heads), a.key = split_heads(n, key, own), a.value = split_heads(n, value, own);
-  a.past = n.has(3) ? hint(n.shape(3)[2]) : 0;
-  const Dim length = a.query->type().shape[2], batch = a.query->type().shape[0];
+  a.past = n.has(3) ? hint(n.dim(3, 2)) : 0;
+  const Dim length = dim_of(a.query, 2), batch = dim_of(a.query, 0);
   // seqlens_k is one less than the length of each example; the new tokens are its last.
   Tensor* last = n.op("reshape", {n.cast(n[5], DType::i64), Shape{batch, 1}});
   Tensor* at = n.op("add", {n.op("sub", {last, length - 1}), arange_along(n, length, 1, 2)});
@@ -179,11 +191,15 @@ void group_query_attention(Node& n) {
 
 void rotary(Node& n) {
   const bool flat = n.rank(0) == 3;
-  const int64_t width = 2 * hint(n.shape(2)[1]);
-  int64_t heads = n.integer("num_heads", 0);
-  if (heads == 0 && flat) heads = hint(n.shape(0)[2]) / width;
+  const int64_t width = 2 * hint(n.dim(2, 1));
+  int64_t heads = n.count_or("num_heads", 0, 0);
+  n.require_attribute("is_packed_batching", 0);
+  if (const int64_t turned = n.count_or("rotary_embedding_dim", 0, 0); turned != 0 && turned != width)
+    n.refuse("its attribute 'rotary_embedding_dim' is ", turned, ", its cos cache has ", width / 2, " columns");
+  n.require(width > 0, "its cos cache is ", thunder::name(n.type(2)));
+  if (heads == 0 && flat) heads = hint(n.dim(0, 2)) / width;
   Tensor* x = flat ? split_heads(n, n[0], heads) : n[0];
-  const Dim length = x->type().shape[2];
+  const Dim length = dim_of(x, 2);
   Tensor* at = n.cast(n[1], DType::i64);
   if (at->type().rank() == 1) at = n.op("add", {n.op("reshape", {at, Shape{1, 1}}), arange_along(n, length, 1, 2)});
   Tensor* y = rotary_heads(n, x, at, n[2], n[3], n.flag("interleaved"));
@@ -192,8 +208,8 @@ void rotary(Node& n) {
 
 // Weights of a few bits, packed along the inner dim in blocks with a scale each.
 void matmul_nbits(Node& n) {
-  const int64_t inner = n.integer("K"), columns = n.integer("N"), bits = n.integer("bits", 4),
-                block = n.integer("block_size");
+  const int64_t inner = n.count("K"), columns = n.count("N"), bits = n.count_or("bits", 4),
+                block = n.count("block_size");
   if ((bits != 4 && bits != 8) || n.has(4)) n.refuse("it has weights of ", bits, " bits", n.has(4) ? " in groups" : "");
   const int64_t blocks = (inner + block - 1) / block;
   const auto unpacked = [&](Tensor* bytes, const std::vector<int64_t>& shape) {

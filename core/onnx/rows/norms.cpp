@@ -10,7 +10,7 @@ namespace {
 // Reshapes [C] so that it broadcasts with [N, C, ...].
 Tensor* reshape_for_channels(Node& n, Tensor* t, size_t rank) {
   Shape shape(rank, Dim(1));
-  shape[1] = t->type().shape[0];
+  shape[1] = dim_of(t, 0);
   return rank == 2 ? t : n.op("reshape", {t, shape});
 }
 
@@ -53,7 +53,7 @@ std::vector<int64_t> last_axes(Node& n, size_t axis) {
 // Computed in float for any input dtype, if stash_type says so.
 void layer_norm(Node& n) {
   Tensor *x = n[0], *scale = n[1], *bias = n.tensor_or_null(2);
-  const size_t axis = normalize_axis(n.integer("axis", -1), n.rank(0));
+  const size_t axis = dim_at(n.integer("axis", -1), n.rank(0));
   const double eps = n.real("epsilon", 1e-5f);
   const Shape shape = n.shape(0);
   const Shape over(shape.begin() + axis, shape.end());
@@ -74,7 +74,7 @@ void layer_norm(Node& n) {
 
 void rms_norm(Node& n) {
   Tensor *x = n[0], *scale = n[1];
-  const size_t axis = normalize_axis(n.integer("axis", -1), n.rank(0));
+  const size_t axis = dim_at(n.integer("axis", -1), n.rank(0));
   const double eps = n.real("epsilon", 1e-5f);
   const Shape shape = n.shape(0);
   const Shape over(shape.begin() + axis, shape.end());
@@ -88,7 +88,7 @@ void rms_norm(Node& n) {
 
 // ONNX Runtime's optimiser puts this one into ONNX's own domain.
 void simplified_norm(Node& n) {
-  const size_t axis = normalize_axis(n.integer("axis", -1), n.rank(0));
+  const size_t axis = dim_at(n.integer("axis", -1), n.rank(0));
   const Shape shape = n.shape(0);
   if (n.has_output(1)) n.refuse("its inverse deviation is wanted, which is not imported");
   n.give(n.op("rms_norm", {n[0], Shape(shape.begin() + axis, shape.end()), n[1], n.real("epsilon", 1e-5f)}));
@@ -96,11 +96,11 @@ void simplified_norm(Node& n) {
 
 // Scale and bias by group before opset 21, by channel since.
 void group_norm(Node& n) {
-  const int64_t groups = n.integer("num_groups");
+  const int64_t groups = n.count("num_groups");
   const double eps = n.real("epsilon", 1e-5f);
   Tensor *scale = n[1], *bias = n[2];
   if (n.opset < 21) {
-    const int64_t channels = hint(n.shape(0)[1]);
+    const int64_t channels = hint(n.dim(0, 1));
     n.require(groups > 0 && channels % groups == 0, "it has ", channels, " channels and ", groups, " groups");
     const auto repeated = [&](Tensor* t) { return n.op("repeat_interleave", {t, channels / groups, 0}); };
     scale = repeated(scale), bias = repeated(bias);
@@ -110,7 +110,7 @@ void group_norm(Node& n) {
 
 // The sum of squares over channels in (c - (size - 1) / 2, c + size / 2).
 void local_response_norm(Node& n) {
-  const int64_t size = n.integer("size");
+  const int64_t size = n.count("size");
   n.require(size >= 1, "its attribute 'size' is ", size);
   Tensor* x = n[0];
   const size_t rank = n.rank(0);

@@ -27,8 +27,8 @@ Range range_of(DType dtype) {
 Tensor* broadcast_to_input(Node& n, Tensor* t, const Shape& x) {
   const Shape s = t->type().shape;
   if (s.empty()) return t;
-  const int64_t block = n.integer("block_size", 0);
-  const size_t axis = normalize_axis(n.integer("axis", 1), x.size());
+  const int64_t block = n.count_or("block_size", 0, 0);
+  const size_t axis = dim_at(n.integer("axis", 1), x.size());
   if (s.size() == 1 && (x.size() != 1 || block == 0)) {
     if (s[0] == Dim(1)) return n.op("reshape", {t, Shape()});
     Shape along(x.size(), Dim(1));
@@ -51,7 +51,7 @@ void quantize(Node& n) {
   const Shape shape = n.shape(0);
   Tensor* scale = broadcast_to_input(n, n[1], shape);
   Tensor* zero = n.has(2) ? broadcast_to_input(n, n[2], shape) : nullptr;
-  const auto given = static_cast<int32_t>(n.integer("output_dtype", 0));
+  const auto given = static_cast<int32_t>(n.count_or("output_dtype", 0, 0));
   Range r = range_of(zero ? zero->type().dtype : DType::u8);
   if (const ElementType* narrow = narrow_type(n, 2)) r = range_of(*narrow);
   if (given) r = range_of(element_type(given, "its result"));
@@ -63,9 +63,7 @@ void quantize(Node& n) {
 void dequantize(Node& n) {
   const Shape shape = n.shape(0);
   Tensor* scale = broadcast_to_input(n, n[1], shape);
-  const DType dtype = n.has_attribute("output_dtype")
-                          ? element_type(static_cast<int32_t>(n.integer("output_dtype")), "its result").dtype
-                          : scale->type().dtype;
+  const DType dtype = n.has_attribute("output_dtype") ? n.element("output_dtype").dtype : scale->type().dtype;
   // Differences of integers are exact in f32 up to 24 bits, wider ones in f64.
   const DType wide = size_of(n.dtype(0)) > 2 ? DType::f64 : DType::f32;
   Tensor* x = n.cast(n[0], wide);
@@ -91,7 +89,7 @@ Tensor* subtract_zero_point(Node& n, size_t i, size_t zero, DType dtype, bool ro
   Tensor* x = n.cast(n[i], dtype);
   if (!n.has(zero)) return x;
   Tensor* z = n.cast(n[zero], dtype);
-  if (rows && z->type().rank() == 1 && hint(z->type().shape[0]) > 1) z = n.op("unsqueeze", {z, -1});
+  if (rows && z->type().rank() == 1 && hint(dim_of(z, 0)) > 1) z = n.op("unsqueeze", {z, -1});
   return n.op("sub", {x, z});
 }
 
@@ -111,13 +109,13 @@ Tensor* convolve(Node& n, Tensor* x, Tensor* weight, const Shape& of_weight, Ten
     w.begin.assign(w.dims(), 0);
   }
   return n.op(op_name_with_dims("conv", w.dims()),
-              {x, weight, bias, w.strides, w.begin, w.dilations, n.integer("group", 1)});
+              {x, weight, bias, w.strides, w.begin, w.dilations, n.count_or("group", 1)});
 }
 
 Tensor* reshape_per_channel(Node& n, Tensor* t, size_t rank) {
-  if (t->type().rank() == 0 || hint(t->type().shape[0]) == 1) return n.op("reshape", {t, Shape()});
+  if (t->type().rank() == 0 || hint(dim_of(t, 0)) == 1) return n.op("reshape", {t, Shape()});
   Shape shape(rank, Dim(1));
-  shape[0] = t->type().shape[0];
+  shape[0] = dim_of(t, 0);
   return n.op("reshape", {t, shape});
 }
 
@@ -137,12 +135,12 @@ Tensor* requantize(Node& n, Tensor* y, Tensor* factor, size_t scale, size_t zero
 void qlinear_matmul(Node& n) {
   const auto input = [&](size_t i, bool rows) {
     Tensor* z = n.cast(n[i + 2], DType::f64);
-    if (rows && z->type().rank() == 1 && hint(z->type().shape[0]) > 1) z = n.op("unsqueeze", {z, -1});
+    if (rows && z->type().rank() == 1 && hint(dim_of(z, 0)) > 1) z = n.op("unsqueeze", {z, -1});
     return n.op("sub", {n.cast(n[i], DType::f64), z});
   };
   Tensor* y = n.op("matmul", {input(0, true), input(3, false)});
   Tensor* a = n.cast(n[1], DType::f64);
-  if (a->type().rank() == 1 && hint(a->type().shape[0]) > 1) a = n.op("unsqueeze", {a, -1});
+  if (a->type().rank() == 1 && hint(dim_of(a, 0)) > 1) a = n.op("unsqueeze", {a, -1});
   n.give(requantize(n, y, n.op("mul", {a, n.cast(n[4], DType::f64)}), 6, 7));
 }
 
@@ -152,9 +150,9 @@ void qlinear_conv(Node& n) {
   Tensor* weight = n.op("sub", {n.cast(n[3], DType::f64), reshape_per_channel(n, n.cast(n[5], DType::f64), n.rank(3))});
   Tensor* y = convolve(n, x, weight, n.shape(3), n.has(8) ? n.cast(n[8], DType::f64) : nullptr);
   Tensor* factor = n.op("mul", {n.cast(n[1], DType::f64), n.cast(n[4], DType::f64)});
-  if (factor->type().rank() == 1 && hint(factor->type().shape[0]) > 1) {
+  if (factor->type().rank() == 1 && hint(dim_of(factor, 0)) > 1) {
     Shape shape(rank, Dim(1));
-    shape[1] = factor->type().shape[0];
+    shape[1] = dim_of(factor, 0);
     factor = n.op("reshape", {factor, shape});
   } else {
     factor = n.op("reshape", {factor, Shape()});

@@ -6,7 +6,7 @@ namespace {
 // Values are drawn from the context's random state; the attribute `seed` is not looked at.
 DType dtype_of(Node& n, DType otherwise) {
   if (!n.has_attribute("dtype")) return otherwise;
-  return element_type(static_cast<int32_t>(n.integer("dtype")), "its result").dtype;
+  return n.element("dtype").dtype;
 }
 
 Tensor* scaled_normal(Node& n, Tensor* x) {
@@ -28,7 +28,7 @@ void bernoulli(Node& n) {
   n.give(n.cast(n.op("bernoulli", {n[0]}), dtype_of(n, n.dtype(0))));
 }
 void multinomial(Node& n) {
-  Tensor* drawn = n.op("multinomial", {n.op("softmax", {n[0], -1}), n.integer("sample_size", 1), true});
+  Tensor* drawn = n.op("multinomial", {n.op("softmax", {n[0], -1}), n.count_or("sample_size", 1), true});
   n.give(n.cast(drawn, dtype_of(n, DType::i32)));
 }
 

@@ -20,8 +20,8 @@ Tensor* slice_gate(Node& n, Tensor* t, int64_t axis, int64_t at, int64_t size) {
 
 Layer layer_of(Node& n, int64_t gates) {
   Layer l;
-  l.gates = gates, l.hidden = n.integer("hidden_size", 0);
-  if (l.hidden == 0) l.hidden = hint(n.shape(2)[2]);
+  l.gates = gates, l.hidden = n.count_or("hidden_size", 0, 0);
+  if (l.hidden == 0) l.hidden = hint(n.dim(2, 2));
   const std::string_view way = n.text("direction", "forward");
   n.require(way == "forward" || way == "reverse" || way == "bidirectional", "its attribute 'direction' is '",
             way.substr(0, 40), "'");
@@ -30,9 +30,9 @@ Layer layer_of(Node& n, int64_t gates) {
   l.x = n[0], l.w = n[1], l.r = n[2], l.b = n.tensor_or_null(3);
   const auto time_first = [&](Tensor* t) { return l.batch_first ? n.op("transpose", {t, 0, 1}) : t; };
   l.x = time_first(l.x);
-  n.require(l.x->type().rank() == 3 && hint(l.w->type().shape[0]) == l.directions, "its input is ", name(l.x->type()),
+  n.require(l.x->type().rank() == 3 && hint(dim_of(l.w, 0)) == l.directions, "its input is ", name(l.x->type()),
             ", its weights are ", name(l.w->type()));
-  const Dim batch = l.x->type().shape[1];
+  const Dim batch = dim_of(l.x, 1);
   const auto state = [&](size_t i) {
     if (n.has(i)) return time_first(n[i]);
     return n.op("full", {Shape{l.directions, batch, l.hidden}, 0.0, l.x->type().dtype, l.x->type().device});
@@ -42,8 +42,7 @@ Layer layer_of(Node& n, int64_t gates) {
   if (n.has(4)) {
     // Lengths that are known to be the whole length are ignored.
     const Host* h = n.known(4);
-    const bool whole =
-        h && std::all_of(h->ints.begin(), h->ints.end(), [&](Dim d) { return d == l.x->type().shape[0]; });
+    const bool whole = h && std::all_of(h->ints.begin(), h->ints.end(), [&](Dim d) { return d == dim_of(l.x, 0); });
     if (!whole) l.lengths = n.cast(n[4], DType::i64);
   }
   return l;
@@ -195,7 +194,7 @@ constexpr int64_t kMostSteps = 1024;
 using StepOf = Step (*)(Node&, const Layer&, const Direction&, const Step&);
 Step run_direction(Node& n, const Layer& l, int64_t d, bool back, StepOf step, std::vector<Tensor*>& outputs) {
   const auto of = [&](Tensor* t) { return t ? n.op("select", {t, 0, d}) : nullptr; };
-  const int64_t steps = hint(l.x->type().shape[0]), all = l.gates * l.hidden;
+  const int64_t steps = hint(dim_of(l.x, 0)), all = l.gates * l.hidden;
   if (steps > kMostSteps)
     n.refuse("it has ", steps, " steps of a form that is unrolled, which at most ", kMostSteps, " are");
   Tensor *bias = of(l.b), *xs = n.op("matmul", {l.x, n.op("transpose", {of(l.w), 0, 1})});

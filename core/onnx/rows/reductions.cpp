@@ -39,7 +39,7 @@ void reduce_mean(Node& n) {
   const DType dtype = n.dtype(0);
   if (is_real(dtype)) return n.give(n.op("mean", {n[0], a.dims, a.keep}));
   Dim count = 1;
-  for (int64_t d : a.dims) count = count * n.shape(0)[normalize_axis(d, n.rank(0))];
+  for (int64_t d : a.dims) count = count * n.shape(0)[dim_at(d, n.rank(0))];
   n.give(n.cast(n.op("div", {sum(n, n[0], a), count, "trunc"}), dtype));
 }
 
@@ -58,7 +58,7 @@ void reduce_extreme(Node& n) {
   const Axes a = axes_of(n);
   if (a.none || a.dims.empty()) return n.give(n[0]);
   for (int64_t d : a.dims)
-    if (n.shape(0)[normalize_axis(d, n.rank(0))] == Dim(0))
+    if (n.shape(0)[dim_at(d, n.rank(0))] == Dim(0))
       return n.give(extreme_of_no_elements(n, a, std::string_view(name.text) == "amax"));
   n.give(n.op(name.text, {n[0], a.dims, a.keep}));
 }
@@ -69,7 +69,7 @@ void reduce_prod(Node& n) {
   Tensor* x = n[0];
   if (a.none) return n.give(x);
   std::vector<int64_t> dims;
-  for (int64_t d : a.dims) dims.push_back(static_cast<int64_t>(normalize_axis(d, n.rank(0))));
+  for (int64_t d : a.dims) dims.push_back(static_cast<int64_t>(dim_at(d, n.rank(0))));
   std::sort(dims.rbegin(), dims.rend());
   for (int64_t d : dims) x = n.op("prod", {x, d, a.keep, n.dtype(0)});
   n.give(x);
@@ -101,7 +101,7 @@ void reduce_log_sum_exp(Node& n) {
 template <OpName name>
 void arg(Node& n) {
   Tensor* x = n[0];
-  const auto axis = static_cast<int64_t>(normalize_axis(n.integer("axis", 0), n.rank(0)));
+  const auto axis = static_cast<int64_t>(dim_at(n.integer("axis", 0), n.rank(0)));
   const bool keep = n.flag("keepdims", true);
   if (!n.flag("select_last_index")) return n.give(n.op(name.text, {x, axis, keep}));
   // The last is the first from the back.

@@ -49,7 +49,7 @@ int64_t nearest(const Resizing& r, double x, const Axis& a) {
     at = std::ceil(x);
   else
     at = std::ceil(x - 0.5);
-  return std::clamp<int64_t>(static_cast<int64_t>(at), 0, a.in - 1);
+  return static_cast<int64_t>(std::clamp(at, 0.0, static_cast<double>(a.in - 1)));
 }
 
 double cubic(double x, double a) {
@@ -167,14 +167,17 @@ void resize(Node& n) {
       n.opset >= 11 && r.transform == "tf_crop_and_resize" ? reals_of(n, 1, "roi") : std::vector<double>();
   n.require(scales.size() == dims.size() || sizes.size() == dims.size(), "it has ", scales.size(), " scales and ",
             sizes.size(), " sizes for ", dims.size(), " axes");
+  for (double edge : roi) n.require(std::fabs(edge) <= kMostPlaces, "its roi has ", edge);
   std::vector<Axis> axes;
   std::vector<size_t> at;
   for (size_t i = 0; i < dims.size(); i++) {
-    const size_t d = normalize_axis(dims[i], rank);
+    const size_t d = dim_at(dims[i], rank);
     // A dim that is not resized may be symbolic.
     const bool stays = sizes.empty() ? scales[i] == 1 : sizes[i] == n.shape(0)[d] && is_stretch_policy(n);
     if (stays && roi.empty()) continue;
     const int64_t in = hint(n.shape(0)[d]);
+    n.require(sizes.size() == dims.size() || (scales[i] > 0 && std::isfinite(scales[i])), "it resizes dim ", d, " by ",
+              scales[i]);
     Axis a{in, 0, 1};
     if (sizes.empty()) {
       const double out = std::floor(scales[i] * static_cast<double>(in));

@@ -18,7 +18,7 @@ const std::vector<Value>& list_of(Node& n, size_t i) {
 // A place in a list, counted from the back where it is negative; `end`: how many places there are.
 size_t place_of(Node& n, size_t i, size_t end) {
   const auto count = static_cast<int64_t>(end);
-  int64_t at = static_cast<int64_t>(n.number(i, "position"));
+  int64_t at = n.whole(i, "position");
   n.require(at >= -count && at < count, "position ", at, " of a sequence with ", count, " places");
   return static_cast<size_t>(at < 0 ? at + count : at);
 }
@@ -60,7 +60,7 @@ void concat_sequence(Node& n) {
 }
 
 void split_to_sequence(Node& n) {
-  const size_t axis = normalize_axis(n.integer("axis", 0), n.rank(0));
+  const size_t axis = dim_at(n.integer("axis", 0), n.rank(0));
   const int64_t size = hint(n.shape(0)[axis]);
   std::vector<int64_t> sizes;
   bool keep = true;

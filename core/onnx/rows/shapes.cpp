@@ -46,7 +46,7 @@ void squeeze(Node& n) {
   const std::vector<int64_t> axes = n.list("axes", 1, 13);
   if (axes.empty()) return n.give(n.op("squeeze", {n[0]}));
   for (int64_t a : axes) {
-    const Dim size = n.shape(0)[normalize_axis(a, n.rank(0))];
+    const Dim size = n.shape(0)[dim_at(a, n.rank(0))];
     n.require(decide_equal(n, size, 1), "dim ", a, " has ", hint(size), " elements and cannot be squeezed");
   }
   n.give(n.op("squeeze", {n[0], axes}));
@@ -57,7 +57,7 @@ void unsqueeze(Node& n) {
   const size_t rank = n.rank(0) + axes.size();
   std::vector<bool> fresh(rank, false);
   for (int64_t a : axes) {
-    const size_t at = normalize_axis(a, rank);
+    const size_t at = dim_at(a, rank);
     n.require(!fresh[at], "its axes have ", a, " twice");
     fresh[at] = true;
   }
@@ -91,7 +91,7 @@ void concat(Node& n) {
 }
 
 void split(Node& n) {
-  const size_t axis = normalize_axis(n.integer("axis", 0), n.rank(0));
+  const size_t axis = dim_at(n.integer("axis", 0), n.rank(0));
   std::vector<Dim> given, sizes;
   if (n.opset < 13) {
     for (int64_t s : n.integers("split")) given.push_back(s);

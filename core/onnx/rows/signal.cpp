@@ -15,8 +15,7 @@ constexpr double kTurn = 2 * std::numbers::pi;
 void window(Node& n, double a0, double a1, double a2) {
   const Host& h = n.require_known(0, "size");
   n.require(h.size() == 1 && !h.holds_reals(), "its size is no single integer");
-  const auto number = static_cast<int32_t>(n.integer("output_datatype", 1));
-  const DType dtype = element_type(number, "its result").dtype;
+  const DType dtype = n.element_or("output_datatype", 1).dtype;
   const int64_t size = hint(h.ints[0]);
   const double steps = static_cast<double>(n.flag("periodic", true) ? size : size - 1);
   Tensor* angle = n.op("mul", {n.op("arange", {0, h.ints[0], 1, DType::f64}), kTurn / steps});
@@ -38,8 +37,10 @@ void blackman(Node& n) {
 struct Waves {
   Tensor *cosine, *sine;
 };
+constexpr int64_t kMostWaves = 1 << 24;
+
 Waves make_dft_waves(Node& n, int64_t length, int64_t frequencies, DType dtype) {
-  n.require(length > 0 && length * frequencies <= (int64_t{1} << 24), "a transform of length ", length);
+  n.require(length > 0 && frequencies <= kMostWaves / length, "a transform of length ", length);
   Tensor* f = n.op("reshape", {n.op("arange", {frequencies}), std::vector<int64_t>{frequencies, 1}});
   // The product in whole turns, exactly.
   Tensor* turns = n.op("remainder", {n.op("mul", {f, n.op("arange", {length})}), length});
@@ -64,7 +65,7 @@ Tensor* apply_dft(Node& n, Tensor* re, Tensor* im, int64_t length, int64_t frequ
 
 // Cut off or filled up with zeros at the end.
 Tensor* trim_or_pad(Node& n, Tensor* x, int64_t length) {
-  const int64_t size = hint(x->type().shape[x->type().rank() - 1]);
+  const int64_t size = hint(dim_of(x, -1));
   if (size == length) return x;
   if (size > length) return n.op("slice", {x, -1, 0, length});
   return n.op("pad", {x, std::vector<int64_t>{0, length - size}, "constant", 0.0});
@@ -73,7 +74,7 @@ Tensor* trim_or_pad(Node& n, Tensor* x, int64_t length) {
 // The whole of a spectrum whose first half this is: the other one is its mirror image, with the sign of imaginary parts
 // turned.
 Tensor* complete_spectrum(Node& n, Tensor* x, int64_t length, bool imaginary) {
-  const int64_t has = hint(x->type().shape[x->type().rank() - 1]), needs = length / 2 + 1;
+  const int64_t has = hint(dim_of(x, -1)), needs = length / 2 + 1;
   x = has < needs ? trim_or_pad(n, x, needs) : x;
   std::vector<Dim> at;
   auto signs = std::make_shared<Host>();
@@ -88,13 +89,13 @@ Tensor* complete_spectrum(Node& n, Tensor* x, int64_t length, bool imaginary) {
 
 void dft(Node& n) {
   const size_t rank = n.rank(0);
-  const int64_t given = n.opset < 20 ? n.integer("axis", 1) : n.has(2) ? static_cast<int64_t>(n.number(2, "axis")) : -2;
-  const size_t axis = normalize_axis(given, rank);
+  const int64_t given = n.opset < 20 ? n.integer("axis", 1) : n.has(2) ? n.whole(2, "axis") : -2;
+  const size_t axis = dim_at(given, rank);
   n.require(rank >= 2 && axis != rank - 1, "its axis is ", given, " of an input of rank ", rank);
   const int64_t parts = hint(n.shape(0)[rank - 1]), size = hint(n.shape(0)[axis]);
   const bool inverse = n.flag("inverse"), onesided = n.flag("onesided");
   const bool half = inverse && onesided;  // of a spectrum that is its own mirror image
-  const int64_t length = n.has(1) ? static_cast<int64_t>(n.number(1, "dft_length")) : half ? 2 * (size - 1) : size;
+  const int64_t length = n.has(1) ? n.whole(1, "dft_length") : half ? 2 * (size - 1) : size;
   // The axis goes last, the parts away.
   const auto part = [&](int64_t which) {
     Tensor* x = n.op("select", {n[0], -1, which});
@@ -112,14 +113,14 @@ void dft(Node& n) {
 }
 
 void stft(Node& n) {
-  const auto step = static_cast<int64_t>(n.number(1, "frame_step"));
+  const auto step = n.whole(1, "frame_step");
   n.require(step > 0, "its frame step is ", step);
   const size_t rank = n.rank(0);
-  const int64_t parts = rank == 3 ? hint(n.shape(0)[2]) : 1;
-  int64_t length = n.has(3) ? static_cast<int64_t>(n.number(3, "frame_length")) : 0;
+  const int64_t parts = rank == 3 ? hint(n.dim(0, 2)) : 1;
+  int64_t length = n.has(3) ? n.whole(3, "frame_length") : 0;
   if (!length) {
     n.require(n.has(2), "it has neither a window nor a frame length");
-    length = hint(n.shape(2)[0]);
+    length = hint(n.dim(2, 0));
   }
   const auto frames = [&](int64_t which) {
     Tensor* x = rank == 3 ? n.op("select", {n[0], -1, which}) : n[0];
@@ -131,22 +132,24 @@ void stft(Node& n) {
 }
 
 void mel_weights(Node& n) {
-  const auto bins = static_cast<int64_t>(n.number(0, "num_mel_bins")),
-             length = static_cast<int64_t>(n.number(1, "dft_length"));
+  const int64_t bins = n.whole(0, "num_mel_bins"), length = n.whole(1, "dft_length");
   const double rate = n.number(2, "sample_rate"), low = n.number(3, "lower_edge_hertz"),
                high = n.number(4, "upper_edge_hertz");
-  n.require(bins > 0 && length > 0 && bins * length <= (int64_t{1} << 24), "it has ", bins, " bins of ", length);
+  n.require(bins > 0 && length > 0 && bins <= kMostWaves / length, "it has ", bins, " bins of ", length);
+  n.require(rate > 0 && std::isfinite(rate) && std::isfinite(low) && std::isfinite(high), "its sample rate is ", rate,
+            ", its edges are ", low, " and ", high);
   const int64_t spectrum = length / 2 + 1;
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const double low_mel = mel(low), step = (mel(high) - low_mel) / static_cast<double>(bins + 2);
   std::vector<int64_t> edges;
   for (int64_t i = 0; i < bins + 2; i++) {
     const double hertz = 700 * (std::pow(10, (static_cast<double>(i) * step + low_mel) / 2595) - 1);
-    edges.push_back(std::clamp<int64_t>(
-        static_cast<int64_t>(std::floor(static_cast<double>(length + 1) * hertz / rate)), 0, spectrum));
+    const double place = std::floor(static_cast<double>(length + 1) * hertz / rate);
+    // NaN, of an edge below -700 Hz, is none.
+    edges.push_back(static_cast<int64_t>(place > 0 ? std::min(place, static_cast<double>(spectrum)) : 0));
   }
   auto h = std::make_shared<Host>();
-  h->dtype = element_type(static_cast<int32_t>(n.integer("output_datatype", 1)), "its result").dtype;
+  h->dtype = n.element_or("output_datatype", 1).dtype;
   h->shape = {spectrum, bins};
   std::vector<double> w(static_cast<size_t>(spectrum * bins), 0);
   for (int64_t b = 0; b < bins; b++) {
