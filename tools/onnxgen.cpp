@@ -54,6 +54,8 @@ dim that varies gets the size of `--dim NAME=SIZE`, or 2.
 - **Shapes.** Values computed from `Shape`, `Size` and constants are evaluated while tracing, as formulas where sizes vary, so such nodes add nothing
   to the trace. A shape, an axis or a size that is computed from data is only known op by op; compiled with `fullgraph = false`, the function has a
   graph break there.
+- **Nodes.** An attribute that the op lacks in the model's opset, that is of another type or missing, and inputs or outputs too many or too few are
+  errors that name the node, the op and the opset, by ONNX's own schemas. So is a function that is there twice, or called with what it lacks.
 - **Control flow.** `If` takes a branch by its condition, which must be known while tracing; `Loop` and `Scan` are unrolled, up to 1024 trips. Others
   are refused. Sequences and optionals are lists while tracing.
 - **Errors** and lines of traces give the file, the node's number and its name: `resnet18.onnx:12 Conv /layer1/conv1/Conv`. An op that is not imported

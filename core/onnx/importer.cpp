@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "modules/access.h"
 #include "onnx/rows.h"
+#include "onnx/schema.h"
 #include "tracer/recorder.h"
 #include "tracer/tracing.h"
 
@@ -16,8 +17,23 @@ namespace {
 // functions, which may call each other many times.
 constexpr size_t kMostGraphs = 100'000, kMostNodes = 1 << 20;
 
+// No memory holds more, and loops over more, which fusion makes without memory, do not end.
+constexpr int64_t kMostElements = int64_t{1} << 33;
+
 std::string shown(std::string_view name) {
   return cat("'", name.substr(0, 200), "'");
+}
+
+// What a node gives to a function, which has it.
+void check_call(const Node& n, const FunctionProto& f) {
+  n.require(n.inputs() <= f.inputs.size(), "it is given ", n.inputs(), " inputs, the function has ", f.inputs.size());
+  n.require(n.outputs() <= f.outputs.size(), "it has ", n.outputs(), " outputs, the function has ", f.outputs.size());
+  const auto has = [&](std::string_view name) {
+    return std::find(f.attributes.begin(), f.attributes.end(), name) != f.attributes.end() ||
+           std::any_of(f.defaults.begin(), f.defaults.end(), [&](auto& d) { return d.name == name; });
+  };
+  for (const Attribute& a : n.proto.attributes)
+    n.require(has(a.name), "its attribute ", shown(a.name), " is none of the function's");
 }
 
 }  // namespace
@@ -125,6 +141,11 @@ void Importer::node(Frame& frame, const NodeProto& proto) {
     if (proto.outputs[i].empty()) continue;
     if (i >= n.results.size())
       fail(Code::unimplemented, "its output ", i + 1, ", ", shown(proto.outputs[i]), ", is not computed");
+    const Tensor* made = n.results[i].tensor;
+    const Dim count = made ? elements(made->type().shape) : Dim(0);
+    if (count.constant() && count.value() > kMostElements)
+      fail(Code::unimplemented, "its output ", shown(proto.outputs[i]), " is ", name(made->type()), "; at most ",
+           kMostElements, " elements are imported");
     if (!frame.values.emplace(proto.outputs[i], std::move(n.results[i])).second)
       fail(Code::data_lost, "its output ", shown(proto.outputs[i]), " has a value already");
   }
@@ -134,6 +155,7 @@ void Importer::dispatch(Node& n) {
   const ImportRow* row = find_row(n.proto.domain, n.proto.op, n.opset);
   if (!row) refuse_op(n.proto.domain, n.proto.op, n.opset);
   if (!row->run) fail(Code::unimplemented, "the op is not imported: ", row->note);
+  check_schema(n);
   if (row->host && row->host(n)) return;
   row->run(n);
 }
@@ -147,7 +169,7 @@ bool Importer::call_function(Node& n) {
   calls_.push_back(f);
   Frame frame;
   frame.opsets = f->opsets, frame.function = f, frame.call = &n;
-  n.require(n.inputs() <= f->inputs.size(), "it is given ", n.inputs(), " inputs, the function has ", f->inputs.size());
+  check_call(n, *f);
   for (size_t i = 0; i < f->inputs.size(); i++) frame.values.emplace(f->inputs[i], n.has(i) ? n.value(i) : Value());
   nodes(frame, f->nodes);
   for (std::string_view name : f->outputs) n.give(find(frame, name));

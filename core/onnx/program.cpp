@@ -1,6 +1,8 @@
 #include "onnx/program.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "base/text.h"
 #include "onnx/importer.h"
@@ -14,6 +16,15 @@ bool belongs_in_module(const TensorType& type) {
   return is_real(type.dtype) || elements(type.shape).value() > kMostHostElements;
 }
 
+// A node that calls one of two would be of either.
+void require_distinct(const std::vector<FunctionProto>& functions) {
+  std::set<std::tuple<std::string_view, std::string_view, std::string_view>> seen;
+  for (const FunctionProto& f : functions)
+    if (!seen.emplace(f.domain, f.name, f.overload).second)
+      fail(Code::data_lost, "two functions are called '", f.name.substr(0, 200), "' of domain '",
+           f.domain.substr(0, 200), "'");
+}
+
 }  // namespace
 
 Program::Program(std::string name, Model model, TensorReader reader, const ModuleEnvironment& environment,
@@ -23,6 +34,7 @@ Program::Program(std::string name, Model model, TensorReader reader, const Modul
       reader_(std::move(reader)),
       module_(make_module(environment, "Module", {})),
       outputs_(std::move(outputs)) {
+  require_distinct(model_.functions);
   add_initializers(environment);
   for (const ValueInfo& in : model_.graph.inputs)
     if (!weights_.contains(in.name)) inputs_.push_back(in);

@@ -70,6 +70,20 @@ inline std::string attribute(const std::string& name, float value) {
   return message_of(
       [&](protozero::pbf_writer& w) { w.add_string(1, name), w.add_float(2, value), w.add_int32(20, 1); });
 }
+inline std::string attribute(const std::string& name, const std::vector<float>& values) {
+  return message_of([&](protozero::pbf_writer& w) {
+    w.add_string(1, name);
+    for (float v : values) w.add_float(7, v);
+    w.add_int32(20, 6);
+  });
+}
+inline std::string attribute(const std::string& name, const std::vector<std::string>& values) {
+  return message_of([&](protozero::pbf_writer& w) {
+    w.add_string(1, name);
+    for (auto& v : values) w.add_string(9, v);
+    w.add_int32(20, 8);
+  });
+}
 inline std::string text_attribute(const std::string& name, const std::string& value) {
   return message_of(
       [&](protozero::pbf_writer& w) { w.add_string(1, name), w.add_string(4, value), w.add_int32(20, 3); });
@@ -132,7 +146,8 @@ inline std::string model(const GraphText& graph, int64_t opset = 18, const std::
     w.add_string(2, "tests");
     w.add_message(7, graph.text());
     w.add_message(8, message_of([&](protozero::pbf_writer& o) { o.add_string(1, ""), o.add_int64(2, opset); }));
-    w.add_message(8, message_of([&](protozero::pbf_writer& o) { o.add_string(1, "local"), o.add_int64(2, 1); }));
+    for (const char* domain : {"local", "com.microsoft"})
+      w.add_message(8, message_of([&](protozero::pbf_writer& o) { o.add_string(1, domain), o.add_int64(2, 1); }));
     for (auto& f : functions) w.add_message(25, f);
   });
 }

@@ -5,12 +5,9 @@
 
 #include <filesystem>
 
-#include "onnx/program.h"
 #include "support/bytes.h"
-#include "support/context.h"
+#include "support/onnx_trace.h"
 #include "support/onnx_writer.h"
-#include "tracer/eager.h"
-#include "tracer/tracing.h"
 
 namespace thunder::onnx::test {
 namespace {
@@ -71,22 +68,6 @@ int64_t peak_kib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_maxrss;
-}
-
-void load_and_trace(Context& context, const std::string& bytes) {
-  const Ref<Program> p = load(std::as_bytes(std::span(bytes)), context.module_environment());
-  p->signature();
-  TracingScope scope(context.scope_environment(), "mutated");
-  Values in;
-  for (const ValueInfo& port : p->inputs()) {
-    TensorType type;
-    const ElementType* element = find_element_type(port.type);
-    type.dtype = element && element->dtype != DType::none ? element->dtype : DType::f32;
-    for (const DimProto& d : port.dims.value_or(std::vector<DimProto>(2)))
-      if (type.rank() < 6) type.shape.push_back(d.value >= 0 && d.value < 8 ? d.value : 2);
-    in.push(Ref<Tensor>(scope.argument_proxy(type, std::string(port.name), nullptr)));
-  }
-  apply(scope, *p, in);
 }
 
 TEST(Mutations, of_models_do_no_worse_than_fail) {
