@@ -90,6 +90,13 @@ class Symbols(unittest.TestCase):
             counted(th.ones(length, 3))
         self.assertEqual(seen, [("6", "6", True, True, True, True, True, 0, True)])
 
+    def test_it_has_the_members_of_an_integer(self):
+        self.same_for(lambda x: x[:math.trunc(x.shape[0]) - 1] * 2)
+        self.same_for(lambda x: x[:round(x.shape[0]) - 1] * math.ceil(x.shape[0]) + math.floor(x.shape[0]))
+        self.same_for(lambda x: x * x.shape[0].real + x.shape[0].imag + x.shape[0].conjugate() // x.shape[0].denominator)
+        self.same_for(lambda x: x[:-1 - ~x.shape[0] - 2] * x.shape[0].as_integer_ratio()[0])
+        self.same_for(lambda x: x + round(x.shape[0], -1), traces=5)
+
     def test_transformed_functions_keep_it(self):
         self.same_for(lambda x: th.func.vmap(th.relu)(x))
         self.same_for(lambda x: th.func.vmap(lambda row: row.softmax(0) * row.reshape(3, 1).sum())(x))

@@ -33,6 +33,16 @@ static bool wants_gradient(PyObject *object)
     return wants;
 }
 
+/* PyTorch's mark for memory whose numbers are the negative ones; DLPack says nothing of it. */
+static bool is_negated(PyObject *object)
+{
+    PyObject *answer = PyObject_HasAttrString((PyObject *)Py_TYPE(object), "is_neg") ? PyObject_CallMethod(object, "is_neg", NULL) : NULL;
+    const bool negated = answer == Py_True;
+    Py_XDECREF(answer);
+    PyErr_Clear();
+    return negated;
+}
+
 /* Where it is, as DLPack numbers devices; what does not say is taken to be on the host. */
 static void find_device(PyObject *object, int *kind, int *index)
 {
@@ -78,6 +88,10 @@ thunder_tensor *tensor_from_dlpack(PyObject *object)
     if (wants_gradient(object)) {
         PyErr_SetString(PyExc_TypeError, "a tensor that requires grad has its gradients in its own library: pass .detach() of it, or compile by torch.compile(backend=\"thunder\"); "
                         "gradients are asked for here by thunder.grad_of(loss, params)");
+        return NULL;
+    }
+    if (is_negated(object)) {
+        PyErr_SetString(PyExc_TypeError, "a tensor that is the negative of its memory, such as z.conj().imag: pass .resolve_neg() of it");
         return NULL;
     }
     int kind, index;

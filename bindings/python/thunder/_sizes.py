@@ -53,7 +53,27 @@ class SymInt:
         return abs(int(self))
 
     def __round__(self, digits=None):
+        return self if digits is None or digits >= 0 else round(int(self), digits)
+
+    def __trunc__(self):
         return self
+
+    __floor__ = __ceil__ = conjugate = __trunc__
+
+    def __invert__(self):
+        return -1 - self
+
+    real = numerator = property(lambda self: self)
+    imag = property(lambda self: 0)
+    denominator = property(lambda self: 1)
+
+    def is_integer(self):
+        """Whether it is a whole number."""
+        return True
+
+    def as_integer_ratio(self):
+        """A fraction's numerator and denominator."""
+        return self, 1
 
 
 class Size(tuple):
