@@ -39,6 +39,24 @@ class Backend(unittest.TestCase):
             self.assertAlmostEqual(a, b, delta=2e-3 * max(1, abs(a)))
 
     @support.needs("torchvision")
+    def test_tensors_of_kinds_that_nothing_here_is_run_by_pytorch(self):
+        small = torch.randn(3, 4).to(torch.float8_e4m3fn)
+        self.assertTrue(torch.equal(support.compiled(lambda x: x.float() * 2)(small), small.float() * 2))
+        x = torch.randn(3, 4)
+        self.assertTrue(torch.equal(support.compiled(lambda x: x.to(torch.float8_e5m2).float())(x), x.to(torch.float8_e5m2).float()))
+        self.assertEqual(support.compiled(lambda x: x.t() * 2)(torch.empty(3, 4, device="meta")).shape, (4, 3))
+        parts = torch.nested.nested_tensor([torch.randn(2, 3), torch.randn(4, 3)], layout=torch.jagged)
+        for a, b in zip(support.compiled(lambda x: x * 2)(parts).unbind(), parts.unbind()):
+            self.assertTrue(torch.equal(a, b * 2))
+        self.assertIn("runs by torch as a whole", thunder.torch.explain())
+
+    def test_lines_of_a_sequential_name_its_modules(self):
+        compiled = support.compiled(torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU()))
+        compiled(torch.ones(2, 3))
+        trace = str(thunder.last_traces(compiled)[0])
+        for name in ("Sequential.0 Linear", "Sequential.1 ReLU"):
+            self.assertIn(name, trace)
+
     def test_trains_a_resnet18_to_the_losses_of_eager(self):
         from workloads import torch_models
         self.trains(torch_models.resnet18)

@@ -54,6 +54,19 @@ class Ops(support.Beside if support.HAVE else unittest.TestCase):
             with self.assertRaisesRegex(thunder.Error, "out of range"):
                 support.compiled(put)(torch.randn(2, 3), mask, torch.randn(count))
 
+    def test_reductions_over_no_dims_that_were_named_are_over_all(self):
+        for name in ("sum", "mean", "var", "std", "nansum"):
+            for dim in (None, ()) if name == "sum" else (None,):
+                for keepdim in (False, True):
+                    self.same(lambda x, f=getattr(torch, name), d=dim, k=keepdim: f(x, dim=d, keepdim=k), r(3, 4))
+        self.same(lambda x: (x.amax((), True), torch.linalg.vector_norm(x, 2, None, True), torch.sum(x, None, True, dtype=torch.float64)), r(3, 4))
+        self.same(lambda x: torch.sum(x > 0, dim=None, keepdim=True), torch.randn(3, 4))
+
+    def test_common_divisors_are_not_negative(self):
+        for dtype in (torch.int8, torch.int32, torch.int64):
+            x, y = torch.tensor([-4, 6, -9, 0, -12, 127, -128, 0], dtype=dtype), torch.tensor([6, -4, -6, -5, 0, -3, -128, 0], dtype=dtype)
+            self.same(lambda x, y: (torch.gcd(x, y), torch.lcm(x, y)), x, y)
+
     def test_conversions(self):
         self.same(lambda x: (x.long(), x.to(torch.int32), x.half(), x.bool(), x.to(torch.uint8), x.double()), torch.rand(4) * 5)
 

@@ -1,4 +1,6 @@
 """Sizes that vary: one capture of Dynamo's, and one trace of ours."""
+import itertools
+import math
 import sys
 import unittest
 from unittest import mock
@@ -187,6 +189,25 @@ class Symbols(unittest.TestCase):
         self.once(lambda x: x.as_strided((x.shape[0] - 2, 3, 4), (4, 4, 1)) * 2, rows)
         self.once(lambda x: nn.functional.interpolate(x.t()[None], size=16, mode="linear"), rows)
         self.once(lambda x: x * (x.shape[0] / 16) + x.shape[0] * 0.5, rows)
+
+    def test_integers_made_of_floats_of_sizes(self):
+        def rows(n):
+            return (torch.randn(n, 4),)
+        cases = (lambda x: x[:int(x.shape[0] * 0.5)] * 2, lambda x: x[math.trunc(x.shape[0] / 3):] * 2, lambda x: x[:math.floor(x.shape[0] ** 0.5)] + 1,
+                 lambda x: x[:math.ceil(x.shape[0] * 0.3)] + 1, lambda x: x[:round(x.shape[0] * 0.7)] + 1, lambda x: x * int(x.shape[0] / 2),
+                 lambda x: x.sum() + (x.shape[0] | 1) + (x.shape[0] ^ 5) + (x.shape[0] << 1), lambda x: (x * 2, int(x.shape[0] * 1.5)),
+                 lambda x: nn.functional.interpolate(x.t()[None], scale_factor=x.shape[0] / 10, mode="linear", recompute_scale_factor=True))
+        for function, dynamic in itertools.product(cases, (None, True)):
+            torch._dynamo.reset()
+            self.lengths(function, rows, (6, 8, 9, 7, 12), 20, dynamic=dynamic)
+
+    def test_integers_of_sizes_are_scalars_of_what_pytorch_runs(self):
+        def rows(n):
+            return (torch.complex(torch.randn(n, 4), torch.randn(n, 4)),)
+        for function in (lambda z: torch.add(z, z, alpha=z.shape[0]).real, lambda z: torch.fft.fft(z, n=z.shape[0] * 2).imag,
+                         lambda z: (z * z.shape[0]).abs(), lambda z: torch.fft.rfft(z.real, n=z.shape[0]).real):
+            torch._dynamo.reset()
+            self.lengths(function, rows, (6, 8, 9), 6, dynamic=True)
 
     @support.needs("transformers")
     def test_twenty_lengths_of_a_text_model_take_three_graphs_and_traces(self):

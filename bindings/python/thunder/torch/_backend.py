@@ -7,7 +7,8 @@ import torch
 
 from .. import _functions, _thunder
 from . import _direct, _gradient, _lines, _private, _rewrites, _rows
-from ._graph import Graph, Nested, text_of
+from ._graph import Graph, Nested
+from ._places import text_of
 from .aten.random import draws_numbers
 
 _exchange = _lines.exchange
@@ -110,10 +111,10 @@ def _compiled(graph, options):
     return compiled
 
 
-def _program(module, fakes, options, by_torch, noted, broken, donated=None, visible=None, frozen=None):
+def _program(module, fakes, options, by_torch, noted, broken, donated=None, visible=None, frozen=None, aliases=()):
     """As below; a graph with graphs inside of it that the library cannot take runs as a whole by PyTorch."""
     try:
-        graph = Graph(module, None if by_torch.whole else visible, by_torch, frozen if options.get("freezing") else None)
+        graph = Graph(module, None if by_torch.whole else visible, by_torch, frozen if options.get("freezing") else None, donated is None, aliases)
         graph.is_backward, graph.broken = donated is not None, broken
         noted.append(weakref.ref(graph))
         return _own_program(graph, fakes, options, donated or ())
@@ -128,8 +129,8 @@ def _own_program(graph, fakes, options, donated):
     sizes, taken = graph.sizes, graph.sizes.taken
     if said := sizes.text():
         options = {**options, "dynamic": None, "automatic_dynamic_shapes": False, "dynamic_shapes": said}
-    are_complex = [i for i in taken if isinstance(fakes[i], torch.Tensor) and fakes[i].dtype.is_complex]
-    donated = [i for i in donated if i not in are_complex and _private.bytes_of(fakes[i]) >= _LEAST_DONATED]
+    lie_otherwise = [i for i in taken if isinstance(fakes[i], torch.Tensor) and (fakes[i].dtype.is_complex or fakes[i].is_neg())]
+    donated = [i for i in donated if i not in lie_otherwise and _private.bytes_of(fakes[i]) >= _LEAST_DONATED]
     programs = {False: None, True: None}  # by whether it uses their memory
     programs[bool(donated)] = _compiled(graph, {**options, "donate_argnums": [taken.index(i) for i in donated]} if donated else options)
     results, call, draws = graph.results, _exchange.call, graph.draws
@@ -140,15 +141,15 @@ def _own_program(graph, fakes, options, donated):
         if compiled is None:
             compiled = programs[takes] = _compiled(graph, options)
         kept = results.keep(arguments)
-        for i in are_complex:
-            arguments[i] = _lines.as_reals(arguments[i])
+        for i in lie_otherwise:
+            arguments[i] = _lines.resolved(arguments[i])
         if len(taken) < len(fakes):
             arguments[:] = [arguments[i] for i in taken]
         if draws:
             arguments.append(_seed())
         return results.given(call(compiled, arguments), kept)
     run._in_c = None
-    if results.numbers is not None and not (draws or donated or are_complex):
+    if results.numbers is not None and not (draws or donated or lie_otherwise):
         run._in_c = _exchange.function(programs[False], tuple(taken) if len(taken) < len(fakes) else None,
                                        None if results.all_plain else results.numbers)
     return _private.boxed(run)

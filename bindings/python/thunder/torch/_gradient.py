@@ -6,7 +6,8 @@ import torch
 
 from .. import func
 from . import _private
-from ._graph import Unsupported, text_of
+from ._graph import Unsupported
+from ._places import text_of
 from ._rows import find, op, sized
 from .aten.random import draws_numbers
 

@@ -1,32 +1,17 @@
 """A graph of ATen ops as a function of ours: each node is replayed on proxies by its row, with the line of the user that made it."""
 import operator
-import os
-import re
 
 import torch
 
 from .. import _sizes, _thunder
 from . import _lines, _private, _results, _rewrites, _symbols
+from ._places import place_of, text_of
 from ._rows import device_of, dtype_of, find, op, sized
 from .aten import random
 
-_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
-_TORCH = os.path.dirname(torch.__file__) + os.sep
 _NO_RESULT = ("aten._assert_scalar", "aten._assert_tensor_metadata", "aten._linalg_check_errors", "aten.sym_constrain_range",
               "aten.sym_constrain_range_for_size")
 _KEEP_OUT = "keep it out of the compiled function with torch.compiler.disable"
-
-
-def place_of(node):
-    """The user's "file:line", where torch has noted it: the innermost line of the stack that is none of torch's own, if there is one."""
-    found = _PLACE.findall(node.stack_trace or "")
-    own = [place for place in found if not place[0].startswith(_TORCH)] or found
-    return ":".join(own[-1]) if own else None
-
-
-def text_of(node):
-    place = place_of(node)
-    return f"{node.target}" + (f" at {place}" if place else "")
 
 
 class Unsupported(NotImplementedError):
@@ -34,7 +19,7 @@ class Unsupported(NotImplementedError):
 
 
 class Nested(Unsupported):
-    """A graph that holds graphs."""
+    """A graph that PyTorch runs as a whole: it holds graphs, or tensors of kinds that nothing here is."""
 
 
 # ---- a node's function ----
@@ -43,11 +28,9 @@ _SIZES = ("aten.sym_size", "aten.sym_numel", "aten.sym_stride", "aten.sym_storag
 
 _TAKES_REALS = ("aten.add", "aten.sub", "aten.mul", "aten.div")  # as tensors without dims
 
-_OF_SIZES = {torch.sym_min: min, torch.sym_max: max}  # torch's give numbers
-
 _LINE = object()  # PyTorch runs it
 _SIZE = object()  # a number that the sizes of the inputs give
-_ALWAYS_OURS = {"aten._unsafe_view", "aten.copy_"}
+_ALWAYS_OURS = {"aten._unsafe_view", "aten.copy_", "aten.as_strided_copy", "aten.as_strided_scatter"}
 
 
 def _is_view(target):
@@ -88,7 +71,7 @@ def _function_of(node, by_torch):
         return target, True
     if isinstance(node.meta.get("val"), torch.SymFloat):
         return (lambda *operands: _symbols.Real(target, operands)), False
-    return _OF_SIZES.get(target, target), False
+    return (_SIZE if isinstance(node.meta.get("val"), torch.SymInt) else target), False
 
 
 def _real(value, node, device):
@@ -165,21 +148,22 @@ def _ours(value):
     if not isinstance(value, torch.Tensor):
         return value
     with _private.without_modes():
-        value = _lines.as_reals(value.detach()) if value.dtype.is_complex else value.detach()
+        value = _lines.resolved(value.detach())
         return _lines.exchange.constant(value) if value.device.type == "cpu" else _thunder.from_dlpack(value)
 
 
 class Graph:
     """What the compiled program is made of: `replay` is traced; `results` says how what it gives becomes torch's results, `sizes` which
     of torch's arguments it has. `visible`: so many results are the user's, those behind them what a backward is given. `frozen`: inputs that are constants,
-    by their numbers."""
+    by their numbers. `shares`, `aliases`: of the results, as Results has them."""
 
-    def __init__(self, module, visible=None, by_torch=lambda node: "", frozen=None):
+    def __init__(self, module, visible=None, by_torch=lambda node: "", frozen=None, shares=True, aliases=()):
         self.module = module
         self.calls = {}  # what PyTorch runs, as last traced: by node the call, and why
         self.kept = []  # such calls of every trace
         self.refused = {}  # by node, why its row has refused it
         _rewrites.make_asserts_functional(module.graph)
+        _rewrites.read_whole_memory(module.graph)
         if not getattr(by_torch, "whole", False):
             _rewrites.rewrite(module.graph)
         self.nodes = [(node, _function_of(node, by_torch) if node.op == "call_function" else None) for node in module.graph.nodes]
@@ -188,11 +172,14 @@ class Graph:
         written = {node.args[0] for node, _ in self.nodes if str(node.target) == "aten.copy_.default"}
         frozen = {at: tensor for at, tensor in (frozen or {}).items() if self.inputs[at] not in written}
         self.sizes = _symbols.Sizes(self.inputs, frozen)
-        self.results = _results.Results(module.graph, self.inputs, self.sizes, visible)
+        self.results = _results.Results(module.graph, self.inputs, self.sizes, visible, shares, aliases)
         self.constants = {node: _ours(operator.attrgetter(node.target)(module)) for node, _ in self.nodes if node.op == "get_attr"}
         self.constants.update((self.inputs[at], _ours(tensor)) for at, tensor in frozen.items())
         for node, _ in self.nodes:
             _check_type(node)
+        for node in self.inputs:
+            if node in written and isinstance(node.meta["val"], torch.Tensor) and node.meta["val"].is_neg():
+                raise Unsupported("an argument of the graph is written and is the negative of its memory, such as z.conj().imag: pass .resolve_neg() of it")
 
     def replay(self, *arguments):
         """Records the graph, for inputs of ours; a random state comes last where there is one."""
@@ -287,8 +274,12 @@ def _device(node):
 def _check_type(node):
     """Refuses what no op of ours could take, before anything runs."""
     for fake in _flat(node.meta.get("val")):
+        if isinstance(fake, torch.SymInt) and fake.node.is_nested_int():
+            raise Nested(f"{text_of(node)}: is the length of a nested tensor's parts")
         if not isinstance(fake, torch.Tensor):
             continue
+        if fake.device.type == "meta" or fake.dtype.is_floating_point and fake.dtype.itemsize == 1:
+            raise Nested(f"{text_of(node)}: is {fake.dtype} on {fake.device}")
         known = getattr(_thunder, str(fake.dtype).removeprefix("torch."), None)
         real = isinstance(known, _thunder.dtype) or fake.dtype.is_complex  # which are pairs, between lines of PyTorch's
         if not real or fake.layout is not torch.strided or fake.device.type not in ("cpu", "cuda"):

@@ -7,9 +7,10 @@ import weakref
 
 import torch
 
-from .. import _extend, _thunder
+from .. import _extend, _sizes, _thunder
 from . import _private, _symbols
 from ._rows import dtype_of, op
+from ._shown import packet_of
 from .aten.views import order_of
 
 EXECUTOR = "torch"
@@ -138,9 +139,10 @@ class Call:
         return tuple(_thunder.from_dlpack(one) for one in outputs)
 
 
-def as_reals(tensor):
-    """The memory of complex numbers as that of pairs."""
-    return torch.view_as_real(tensor.resolve_conj().resolve_neg())
+def resolved(tensor):
+    """A tensor whose memory is what its elements are; complex numbers as pairs."""
+    tensor = tensor.resolve_conj().resolve_neg()
+    return torch.view_as_real(tensor) if tensor.dtype.is_complex else tensor
 
 
 def _flat(value):
@@ -191,10 +193,17 @@ def _op(call):
     return _ops[name]
 
 
+# What they give depends on where the elements of their argument lie, which in a program is as it has been planned.
+OF_MEMORY = {"aten.as_strided", "aten.as_strided_copy", "aten.as_strided_scatter", "aten.resize", "aten.resize_as"}
+
+
 def can(node):
     """Whether PyTorch can run a node as a line: it writes none of its arguments, and its results are dense and of known sizes."""
     target = node.target
     if not isinstance(target, torch._ops.OpOverload) or target._schema.is_mutable:
+        return False
+    read = node.args[0].meta.get("val") if packet_of(node) in OF_MEMORY else None
+    if read is not None and not (read.is_contiguous() and (read.dtype.is_complex or packet_of(node).startswith("aten.resize"))):
         return False
     fakes = [fake for fake in _flat(node.meta.get("val")) if isinstance(fake, torch.Tensor)]
     return 0 < len(fakes) and len({fake.dtype for fake in fakes}) <= _MOST and all(fake.layout is torch.strided and _private.is_known(fake.shape) for fake in fakes)
@@ -213,7 +222,7 @@ def record(node, values, count, keep):
         if value is None and isinstance(fake, torch.Tensor):
             raise NotImplementedError(f"it reads a result of {one.target} that our row of that op does not give")
         if not isinstance(value, _thunder.Tensor):
-            return float(value) if isinstance(value, _symbols.Real) else value
+            return float(value) if isinstance(value, _symbols.Real) else int(value) if _sizes.is_symbol(value) else value
         tensors.append(value)
         return _Slot(len(tensors) - 1, isinstance(fake, torch.Tensor) and fake.dtype.is_complex)
     kinds = (torch.fx.Node, torch.SymInt)

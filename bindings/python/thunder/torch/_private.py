@@ -86,6 +86,12 @@ def static(inputs):
     return {i: one for i, one in enumerate(inputs) if getattr(one, "_dynamo_static_input_type", None) and not is_symbolic(one.shape)}
 
 
+def _aliases(facts):
+    """The numbers of the results of a graph that AOTAutograd's wrapper makes anew in the memory of an argument or of another result."""
+    before = len(facts.tokens) + facts.num_mutated_inp_runtime_indices
+    return {before + at for at, info in enumerate(facts.output_info) if info.output_type.name.startswith("alias_of")}
+
+
 def compile_graph(graph, inputs, compiler, has, parts, whole=False, cut=partition):
     """A function of what Dynamo captured: AOTAutograd's functional graphs of forward and backward, which `cut` makes of a joint one, by
     `compiler`. whole: nothing is decomposed. That of a forward is told how many of its results are the user's (visible=), of a backward the
@@ -95,7 +101,7 @@ def compile_graph(graph, inputs, compiler, has, parts, whole=False, cut=partitio
     def forward(module, fakes):
         facts = TracingContext.get().fw_metadata
         donated[:] = facts.bw_donated_idxs or ()
-        made = compiler(module, fakes, visible=facts.num_forward)
+        made = compiler(module, fakes, visible=facts.num_forward, aliases=_aliases(facts))
         parts.noted(made, facts, fakes, True)
         return made
 
@@ -105,8 +111,9 @@ def compile_graph(graph, inputs, compiler, has, parts, whole=False, cut=partitio
         return made
 
     def inference(module, fakes):
-        made = compiler(module, fakes, frozen=static(inputs) if len(fakes) == len(inputs) else None)
-        parts.noted(made, TracingContext.get().fw_metadata, fakes, False)
+        facts = TracingContext.get().fw_metadata
+        made = compiler(module, fakes, frozen=static(inputs) if len(fakes) == len(inputs) else None, aliases=_aliases(facts))
+        parts.noted(made, facts, fakes, False)
         return made
     made = aot_autograd(fw_compiler=forward, bw_compiler=backward, inference_compiler=inference, decompositions={} if whole else decompositions(has),
                         partition_fn=cut, keep_inference_input_mutations=True)

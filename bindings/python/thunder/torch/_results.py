@@ -1,57 +1,61 @@
-"""What a graph returns, as torch expects it: strides of its own, arguments and views of them as such, everything else made by the
-program, dense, in the order in which it lies in memory."""
+"""What a graph returns, as torch expects it: strides of its own, arguments and views of them as such, results that show one memory in one
+memory, everything else made by the program, dense, in the order in which it lies in memory."""
+import collections
+
 import torch
 
 from .. import _ops
 from . import _private, _symbols
-from .aten.views import is_dense, order_of
+from ._shown import Argument, Part, Shown, is_static, viewed
+from .aten.views import is_dense, lies_dense, order_of
 
 _op = _ops.functions
-VIEWS = {f"aten.{name}" for name in ("view", "_unsafe_view", "transpose", "t", "permute", "expand", "squeeze", "unsqueeze",
-                                      "slice", "select", "detach", "alias", "as_strided", "diagonal", "unfold")}
-
-
-def _viewed(node):
-    """The input that a node shows a part of, and the views on the way there; None: it is computed."""
-    way = []
-    while node.op == "call_function":
-        if str(node.target).rpartition(".")[0] not in VIEWS:
-            return None, way
-        way.insert(0, node)
-        node = node.args[0]
-    return (node if node.op == "placeholder" and isinstance(node.meta.get("val"), torch.Tensor) else None), way
-
-
-def _static(fake):
-    return not _private.is_symbolic((*fake.shape, *fake.stride(), fake.storage_offset()))
 
 
 # ---- ways from a result of the program to torch's ----
 
 class Computed:
-    """A result of the program: its dims permuted, and repeated where torch's strides are 0, or copied where they leave gaps. What a
-    backward alone is given may lie as it likes."""
+    """A result of the program: its dims permuted, and repeated where torch's strides are 0, or copied where they leave gaps; the strides
+    of dims of size 1 are torch's, too. What a backward alone is given may lie as it likes."""
 
     def __init__(self, node, visible):
         self.node, self.at = node, None
         fake = node.meta.get("val")
         self.fake = fake if isinstance(fake, torch.Tensor) else None
-        self.order = self.repeated = self.back = self.gaps = None
+        self.order = self.repeated = self.back = self.strides = None
+        self.varies = self.copied = False
         self.is_complex = self.fake is not None and self.fake.dtype.is_complex
-        if visible and self.fake is not None and self.fake.numel() != 0 and not self.is_complex:
+        if visible and self.fake is not None and self.fake.numel() != 0:
             self._layout(self.fake)
 
     def _layout(self, fake):
         sizes, strides = list(fake.shape), list(fake.stride())
-        if _static(fake):
+        if is_static(fake):
             self.repeated = [d for d in range(fake.ndim) if strides[d] == 0 and sizes[d] > 1]
             sizes = [1 if d in self.repeated else size for d, size in enumerate(sizes)]
         order = order_of([0 if size == 1 else stride for size, stride in zip(sizes, strides)], sizes)
         own = [d for d in order if sizes[d] != 1]
         if own != sorted(own):
             self.order, self.back = order, sorted(range(len(order)), key=order.__getitem__)
-        if _static(fake) and not is_dense([sizes[d] for d in order], [strides[d] for d in order]):
-            self.gaps = (tuple(fake.shape), tuple(fake.stride()))
+        sizes, strides = [_private.size_hint(one) for one in sizes], [_private.size_hint(one) for one in strides]
+        self.copied = not is_dense([sizes[d] for d in order], [strides[d] for d in order])
+        if self.copied or not self.repeated and self._lie(sizes) != strides:
+            self.strides, self.varies = fake.stride(), not is_static(fake)
+
+    def _lie(self, sizes):
+        """The strides of what the program makes."""
+        lies, step = [0] * len(sizes), 1
+        for d in reversed(self.order or range(len(sizes))):
+            lies[d], step = step, step * sizes[d]
+        return lies
+
+    def laid(self, sizes, arguments):
+        """The sizes and strides of a call where eager's are others than those of what the program makes; None: they are not."""
+        if self.strides is None:
+            return None
+        if not self.varies:
+            return self.fake.shape, self.strides
+        return [[sizes.count(_symbols.expression(one), arguments) for one in list_] for list_ in (self.fake.shape, self.strides)]
 
     def recorded(self, value):
         """What the program returns."""
@@ -62,35 +66,22 @@ class Computed:
             return float(value)
         for dim in self.repeated or ():
             value = _op["slice"](value, dim, 0, 1)
-        return value if self.order is None else _op["permute"](value, self.order)
+        return value if self.order is None else _op["permute"](value, self.order + [len(self.order)] * self.is_complex)
 
     def is_plain(self):
-        return self.back is None and not self.repeated and self.gaps is None and not self.is_complex
+        return self.back is None and not self.repeated and self.strides is None and not self.is_complex
 
-    def given(self, made):
+    def given(self, made, laid=None):
         """What torch gets."""
         if self.is_complex:
-            return torch.view_as_complex(made)
+            made = torch.view_as_complex(made)
         if self.back is not None:
             made = made.permute(self.back)
         if self.repeated:
             made = made.expand(self.fake.shape)
-        if self.gaps is None:
+        if laid is None:
             return made
-        return torch.empty_strided(*self.gaps, dtype=made.dtype, device=made.device).copy_(made)
-
-
-class Argument:
-    """An argument, which is given back as it is."""
-
-    def __init__(self, at):
-        self.at = at
-
-    def of(self, arguments):
-        return self.given(arguments[self.at])
-
-    def given(self, argument):
-        return argument
+        return torch.empty_strided(*laid, dtype=made.dtype, device=made.device).copy_(made) if self.copied else made.as_strided(*laid)
 
 
 class Count:
@@ -103,55 +94,63 @@ class Count:
         return self.sizes.count(self.expression, arguments)
 
 
-class Shown(Argument):
-    """A view of an argument, which nothing computes: at once where the argument lies as it did, else by the views that led there."""
-
-    def __init__(self, at, root, way):
-        super().__init__(at)
-        fake, whole = way[-1].meta["val"], root.meta["val"]
-        self.way, self.expected = [(node.target, node.args[1:], node.kwargs) for node in way], whole.stride()
-        self.size, self.stride, self.start = fake.shape, fake.stride(), fake.storage_offset() - whole.storage_offset()
-
-    def given(self, argument):
-        if argument.stride() == self.expected:
-            return argument.as_strided(self.size, self.stride, argument.storage_offset() + self.start)
-        for view, args, named in self.way:
-            argument = view(argument, *args, **named)
-        return argument
-
-
 class Results:
-    """The results of a graph: which of them the program makes, and how each becomes what torch gets."""
+    """The results of a graph: which of them the program makes, and how each becomes what torch gets. `visible`: how many are the user's; None:
+    all. `shares`: whether those are in one memory that are so in eager. `aliases`: the numbers of those that torch shows anew in the memory
+    of an argument, by where this one lies in its own."""
 
-    def __init__(self, graph, inputs, sizes, visible):
+    def __init__(self, graph, inputs, sizes, visible, shares=True, aliases=()):
         output = next(node for node in reversed(graph.nodes) if node.op == "output")
-        written = {node.args[0] for node in graph.nodes if node.op == "call_function" and str(node.target) == "aten.copy_.default"}
-        self.places, made = [], {}
-        for at, node in enumerate(output.args[0]):
-            self.places.append(self._place(node, inputs, sizes, written, made, visible is None or at < visible))
-        self.computed = list(made.values())
+        self.inputs, self.sizes, self.made = inputs, sizes, {}
+        self.written = {node.args[0] for node in graph.nodes if node.op == "call_function" and str(node.target) == "aten.copy_.default"}
+        nodes = [_private.token_of(node) if isinstance(node, torch.fx.Node) else node for node in output.args[0]]
+        self.users = len(nodes) if visible is None else visible
+        self.parts = self._parts(nodes[:self.users], aliases) if shares else {}
+        self.places = [self._place(at, node) for at, node in enumerate(nodes)]
+        self.computed = list(self.made.values())
         for at, computed in enumerate(self.computed):
             computed.at = at
         self.numbers = self._numbers()
-        self.shown = [(i, place) for i, place in enumerate(self.places) if isinstance(place, (Argument, Count))]
+        self.otherwise = [computed for computed in self.computed if computed.strides is not None]
+        self.shown = [(i, place) for i, place in enumerate(self.places) if isinstance(place, (Argument, Count, Part))]
         plain = all(isinstance(place, Computed) and place.is_plain() for place in self.places)
-        self.all_plain = plain and len(made) == len(self.places)
+        self.all_plain = plain and len(self.made) == len(self.places)
 
-    @staticmethod
-    def _place(node, inputs, sizes, written, made, visible):
+    def _is_argument(self, node):
+        return node.op == "placeholder" and node not in self.written
+
+    def _parts(self, nodes, aliases):
+        """{number of a result: (the tensor whose memory it shows, the views that lead there, whether it is the first that is that tensor)}"""
+        found = {at: viewed(node) for at, node in enumerate(nodes) if isinstance(node, torch.fx.Node) and isinstance(node.meta.get("val"), torch.Tensor)}
+        found = {at: (root, way) for at, (root, way) in found.items() if not self._is_argument(root) and isinstance(root.meta.get("val"), torch.Tensor)}
+        users, whole = collections.Counter(root for root, _ in found.values()), set()
+        parts = {}
+        for at, (root, way) in found.items():
+            fake = nodes[at].meta["val"]
+            if users[root] > 1 or (way and not is_static(fake) and (at in aliases or not lies_dense(fake))):
+                parts[at] = root, way, not way and root not in whole
+                whole.update([root] if not way else ())
+        return parts
+
+    def _place(self, at, node):
         if not isinstance(node, torch.fx.Node):
             return node
         if isinstance(node.meta.get("val"), torch.SymInt):
-            return Count(sizes, node.meta["val"])
-        node = _private.token_of(node)
-        if node.op == "placeholder" and node not in written:
-            return Argument(inputs.index(node))
-        root, way = _viewed(node)
-        if root is not None and root not in written and _static(node.meta["val"]) and _static(root.meta["val"]):
-            return Shown(inputs.index(root), root, way)
-        if node not in made:
-            made[node] = Computed(node, visible)
-        return made[node]
+            return Count(self.sizes, node.meta["val"])
+        if node.op == "placeholder" and node not in self.written:
+            return Argument(self.inputs.index(node))
+        if at in self.parts:
+            root, way, first = self.parts[at]
+            return Part(self._computed(root, True), way, self.sizes, first)
+        root, way = viewed(node)
+        if self._is_argument(root) and isinstance(root.meta.get("val"), torch.Tensor):
+            return Shown(self.inputs.index(root), root, way, self.sizes)
+        return self._computed(node, at < self.users)
+
+    def _computed(self, node, visible):
+        if node not in self.made:
+            self.made[node] = Computed(node, visible)
+        return self.made[node]
 
     def of(self, values):
         """The results of the program, from the values of all nodes."""
@@ -165,13 +164,19 @@ class Results:
         return tuple(place.at if isinstance(place, Computed) else ~place.at for place in self.places)
 
     def keep(self, arguments):
-        """What of the arguments is given back; the list of them may then be emptied."""
-        return {i: place.of(arguments) for i, place in self.shown}
+        """What of the arguments is given back, or says where a part of a result lies; the list of them may then be emptied."""
+        kept = {i: place.of(arguments) for i, place in self.shown}
+        kept.update((~computed.at, computed.laid(self.sizes, arguments)) for computed in self.otherwise)
+        return kept
 
     def given(self, made, kept):
         """What torch gets for what the program made."""
         if self.all_plain:
             return made
-        return [kept[i] if i in kept else place.given(made[place.at]) if isinstance(place, Computed) else place
-                for i, place in enumerate(self.places)]
+        whole = [computed.given(one, kept.get(~computed.at)) for computed, one in zip(self.computed, made)]
 
+        def result(i, place):
+            if isinstance(place, Part):
+                return place.given(whole[place.whole.at], kept[i])
+            return kept[i] if i in kept else whole[place.at] if isinstance(place, Computed) else place
+        return [result(i, place) for i, place in enumerate(self.places)]

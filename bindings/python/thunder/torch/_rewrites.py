@@ -5,6 +5,7 @@ import torch
 
 from . import _groups, _private
 from ._nodes import add_node as _add
+from ._shown import viewed
 
 _aten = torch.ops.aten
 _ELEMENTWISE = (_aten.sub.Tensor, _aten.add.Tensor, _aten.mul.Tensor, _aten.div.Tensor, _aten._to_copy.default)
@@ -67,7 +68,7 @@ def sum_of_one(graph):
     """where(numbers == index, one, 0).sum(dim) is `one` where the index is among the numbers: no kernel has to read the row twice."""
     for node in graph.find_nodes(op="call_function", target=_aten.sum.dim_IntList):
         value, dims, keeps = (*node.args, False)[:3]
-        if node.kwargs or not keeps or len(dims) != 1 or value.target is not _aten.where.self:
+        if node.kwargs or not keeps or not dims or len(dims) != 1 or value.target is not _aten.where.self:
             continue
         (equal, one, other), shape = value.args, list(value.meta["val"].shape)
         dim = dims[0] % len(shape)
@@ -94,6 +95,17 @@ def make_asserts_functional(graph):
         with graph.inserting_before(node):
             _add(graph, _aten._functional_assert_async.msg, (condition, message, condition), {}).stack_trace = node.stack_trace
         graph.erase_node(node)
+
+
+def read_whole_memory(graph):
+    """as_strided reads the memory that a view shows, elements that are none of the view's too: it is read of the tensor where that begins."""
+    for node in [node for name in (_aten.as_strided, _aten.as_strided_copy) for node in graph.find_nodes(op="call_function", target=name.default)]:
+        view, size, stride, offset = (*node.args, None)[:4]
+        root, way = viewed(view)
+        shown, offset = view.meta["val"], node.kwargs.get("storage_offset", offset)
+        offset = shown.storage_offset() if offset is None else offset
+        if way and isinstance(root.meta.get("val"), torch.Tensor) and root.meta["val"].dtype == shown.dtype and not isinstance(offset, torch.SymInt):
+            node.args, node.kwargs = (root, size, stride, offset), {}
 
 
 def _known(node, found):

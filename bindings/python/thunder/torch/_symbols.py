@@ -37,14 +37,26 @@ def _parts(expr):
 
 
 def value_of(expr, of):
-    """The value of an expression, where of(part) is that of a symbol, or of another part that is known; else None."""
+    """The value of an expression, where of(part) is that of a symbol, or of another part that is known; else None. What our symbols have no
+    formula for, such as a half of a size that is cut to an integer, is computed of the numbers, which specialises."""
     if expr.is_Integer:
         return int(expr)
     known = of(expr)
     if known is not None:
         return known
-    function, _, operands = _parts(expr)
-    return functools.reduce(function, [value_of(one, of) for one in operands])
+    try:
+        function, _, operands = _parts(expr)
+        return functools.reduce(function, [value_of(one, of) for one in operands])
+    except NotImplementedError:
+        return _of_numbers(expr, of)
+
+
+def _of_numbers(expr, of):
+    known = {part: of(part) for part in {*expr.atoms(*_CHOICES), *expr.free_symbols}}
+    made = expr.xreplace({part: sympy.Integer(int(value)) for part, value in known.items() if value is not None})
+    if not made.is_Integer:
+        raise NotImplementedError(f"the size {expr} depends on values of tensors")
+    return int(made)
 
 
 class Real:

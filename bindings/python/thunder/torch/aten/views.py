@@ -10,9 +10,7 @@ same("permute unsqueeze detach permute_copy=permute unsqueeze_copy=unsqueeze det
 
 @row("view.dtype", "view_copy.dtype")
 def view_as(self, dtype):
-    if dtype is self.dtype:
-        return self
-    raise NotImplementedError("the bits of a tensor as another dtype: keep view(dtype) out of the compiled function")
+    return self if dtype is self.dtype else op["view_dtype"](self, dtype)
 
 
 @row("view", "_unsafe_view", "reshape", "view_copy", "_reshape_copy")
@@ -71,6 +69,13 @@ def is_dense(sizes, strides):
             return False
         expected *= size
     return True
+
+
+def lies_dense(fake):
+    """Whether a tensor's elements lie without gaps, for the sizes that were seen."""
+    sizes, strides = ([_private.size_hint(one) for one in list_] for list_ in (fake.shape, fake.stride()))
+    order = order_of(strides, sizes)
+    return is_dense([sizes[d] for d in order], [strides[d] for d in order])
 
 
 def _in_memory(value, fake):
