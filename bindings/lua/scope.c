@@ -31,7 +31,7 @@ static int core_scope(lua_State *L)
     thunder_scope_set_autocast(scope, thunder_scope_autocast(scope_now(L, self)));
     lua_replace(L, 1);
     const int results = call_in_scope(L, scope);
-    /* Counts the draws now, not when the collector comes by. */
+    /* Frees what the tape holds now, not when the collector comes by. */
     thunder_scope_reset(scope);
     return results;
 }

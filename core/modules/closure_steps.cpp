@@ -91,9 +91,7 @@ void Optimizer::evaluate(Scope& scope, Function& closure, Evaluation& out) const
 void Optimizer::evaluate_on_tape(const ScopeEnvironment& environment, Function& closure, Evaluation& out) const {
   EagerScope scope(environment, true);
   evaluate(scope, closure, out);
-  const Ref<Status> failed = scope.status();
-  scope.reset();  // counts what was drawn
-  if (failed) throw Error(failed);
+  if (scope.status()) throw Error(scope.status());
 }
 
 Ref<Tensor> Optimizer::minimize(const ScopeEnvironment& environment, Function& closure) {

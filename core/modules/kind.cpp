@@ -168,7 +168,6 @@ void ModuleInit::draw(std::string_view name, std::string_view op, const std::vec
   }
   if (scope.status()) throw Error(scope.status());
   module.set_tensor(name, Ref<Tensor>(t), Role::parameter);
-  scope.reset();  // counts the draw
 }
 
 void ModuleInit::uniform(std::string_view name, const std::vector<int64_t>& shape, double bound) {

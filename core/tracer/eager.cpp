@@ -37,12 +37,14 @@ void EagerBuilder::record(std::shared_ptr<const OpDef> op, std::span<const Arg> 
   ops_.push_back(std::move(op));
 }
 
-void EagerBuilder::count_draws() {
-  if (draws_) reinterpret_cast<int64_t*>(environment_.random->data())[1] += draws_;
-  draws_ = 0;
+// Each draw has a state of its own, so that a line of the tape keeps what it drew, whatever is drawn or seeded since.
+Draw EagerBuilder::draw() {
+  auto* now = reinterpret_cast<int64_t*>(environment_.random->data());
+  const Ref<Tensor> state = environment_.empty(environment_.random->type());
+  std::copy_n(now, 2, reinterpret_cast<int64_t*>(state->data()));
+  now[1] = static_cast<int64_t>(static_cast<uint64_t>(now[1]) + 1);  // wraps around
+  return {var(add(state)), 0};
 }
-
-Draw EagerBuilder::draw() { return {var(add(environment_.random)), draws_++}; }
 
 int64_t EagerBuilder::read_integer(ValueId v, const OpDef&) {
   int64_t value = 0;
@@ -246,7 +248,6 @@ void EagerScope::end_op() {
 }
 
 void EagerScope::reset() {
-  builder_.count_draws();
   builder_.clear();
   known_.clear();
   kept_.clear();

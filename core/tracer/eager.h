@@ -36,13 +36,8 @@ class EagerBuilder : public Builder {
   CompositeRunner* composites() const { return environment_.composites; }
   Results decompose(const OpDef& op, std::span<const Arg> args, std::vector<const Node*>& body) override;
   void pause_tape(bool paused) { paused_ = paused; }
-  // How many numbers were drawn since they were counted; to draw the same ones again.
-  int64_t draws() const { return draws_; }
-  void set_draws(int64_t draws) { draws_ = draws; }
   // Notes there, in order, the integers that ops read; null: nowhere.
   void note_integers(std::vector<int64_t>* into) { integers_ = into; }
-  // Counts what was drawn so far as a call of the random state, if anything was.
-  void count_draws();
   // Adds a line of the tape, unless that is paused, which ran elsewhere; the tape keeps its op.
   void record(std::shared_ptr<const OpDef> op, std::span<const Arg> args, const Results& results);
 
@@ -60,7 +55,6 @@ class EagerBuilder : public Builder {
 
   const ScopeEnvironment& environment_;
   std::vector<Ref<Tensor>> slots_;
-  int64_t draws_ = 0;
   bool paused_ = false;
   // The tape: nodes over numbered values.
   std::unique_ptr<Store> store_;
@@ -84,7 +78,6 @@ class EagerScope : public Scope {
   void write(Tensor* x, ValueId value) override;
   // For each tensor whether the loss depends on it, as far as the tape knows; others have no gradient.
   std::vector<bool> reached(Tensor* loss, std::span<Tensor* const> tensors);
-  // Also counts one call of the random state if anything was drawn.
   void reset() override;
 
  protected:
@@ -103,7 +96,6 @@ class EagerScope : public Scope {
     ValueId loss;
     std::vector<ValueId> wrt, results;
     ValueId first;  // values from here on were made by it
-    int64_t draws;  // what was drawn before it
   };
   std::vector<ValueId> take_gradient(ValueId loss, const std::vector<ValueId>& wrt);
   void own_memory(const TakenGradient& taken);

@@ -121,7 +121,7 @@ std::vector<ValueId> EagerScope::gradient(ValueId loss, std::span<Tensor* const>
 }
 
 std::vector<ValueId> EagerScope::take_gradient(ValueId loss, const std::vector<ValueId>& wrt) {
-  TakenGradient taken{builder_.tape().size(), loss, wrt, {}, static_cast<ValueId>(builder_.size()), builder_.draws()};
+  TakenGradient taken{builder_.tape().size(), loss, wrt, {}, static_cast<ValueId>(builder_.size())};
   {
     const PausedTape paused(builder_);
     const std::vector<const Node*> tape = builder_.tape();
@@ -131,10 +131,7 @@ std::vector<ValueId> EagerScope::take_gradient(ValueId loss, const std::vector<V
   for (ValueId v = taken.first; v < builder_.size(); v++)
     if (!kept.contains(v)) builder_.drop(v);
   own_memory(taken);
-  if (builder_.draws() != taken.draws)
-    record(taken);  // while the same numbers can be drawn again
-  else
-    taken_.push_back(taken);
+  taken_.push_back(taken);
   return taken.results;
 }
 
@@ -152,10 +149,7 @@ void EagerScope::own_memory(const TakenGradient& taken) {
 void EagerScope::record(const TakenGradient& taken) {
   const size_t recorded = builder_.tape().size();
   const std::vector<const Node*> tape(builder_.tape().begin(), builder_.tape().begin() + taken.before);
-  const int64_t draws = builder_.draws();
-  builder_.set_draws(taken.draws);
   const std::vector<ValueId> again = Backward(builder_, tape, false).run(taken.loss, taken.wrt);
-  builder_.set_draws(draws);
   std::unordered_set<ValueId> seen;
   for (size_t i = 0; i < again.size(); i++)
     if (taken.results[i] >= taken.first && seen.insert(taken.results[i]).second)

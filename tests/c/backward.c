@@ -74,6 +74,23 @@ static void has_a_backward_on_a_tape(thunder_context *context, thunder_compiled 
     thunder_scope_release(s);
 }
 
+static void draws_other_numbers_on_each_tape(thunder_context *context)
+{
+    const thunder_dim size[] = { 4 };
+    float drawn[3][4];
+    int64_t state[2];
+    test_seed(context, 7);
+    for (int i = 0; i < 3; i++) {
+        thunder_scope *s = NULL;
+        OK(thunder_scope_create(context, i < 2 ? THUNDER_SCOPE_TAPED : 0, &s));
+        OK(thunder_tensor_read(th_rand(s, size, 1), drawn[i], sizeof drawn[i]));
+        OK(thunder_tensor_read(thunder_context_random(context), state, sizeof state));
+        CHECK(state[0] == 7 && state[1] == i + 1);
+        thunder_scope_release(s); /* without a reset */
+    }
+    CHECK(memcmp(drawn[0], drawn[1], sizeof drawn[0]) && memcmp(drawn[1], drawn[2], sizeof drawn[0]));
+}
+
 int main(void)
 {
     const int64_t shape[] = { 3 };
@@ -91,6 +108,7 @@ int main(void)
     is_inlined_where_it_is_traced(context, c, in);
     is_a_program_in_an_eager_scope(context, c, in);
     has_a_backward_on_a_tape(context, c, in);
+    draws_other_numbers_on_each_tape(context);
     thunder_values_release(in);
     thunder_tensor_release(x);
     thunder_compiled_release(c);

@@ -88,3 +88,20 @@ expect.error(function() th.grad(two, 0)(p, q) end, "grad: wrt names argument 0")
 expect.error(function() th.grad(two, 2)(p, 3) end, "grad: argument 2, which wrt names, has no float tensors")
 expect.error(function() th.grad(two, { a = 1 })(p, q) end, "grad: '0.a' of wrt is no tensor")
 expect.error(function() th.tape(function() return th.grad_of(two(p, q), { p, "q" }) end) end, "grad: '0.1' of wrt is no tensor")
+
+-- What draws advances the random state, on tapes and in functions of gradients as well.
+local ones = th.ones(64)
+local function dropped(a) return th.dropout(a, 0.5, true):sum() end
+th.seed(5)
+local wanted = {}
+for i = 1, 3 do wanted[i] = dropped(ones):item() end
+for name, value in pairs {
+  tape = function() return th.tape(function() return dropped(ones) end) end, value_and_grad = function() return (th.value_and_grad(dropped)(ones)) end,
+  grad_and_value = function() return select(2, th.func.grad_and_value(dropped)(ones)) end, vjp = function() return (th.func.vjp(dropped, ones)) end,
+  checkpoint = function() return (th.value_and_grad(th.checkpoint(dropped))(ones)) end,
+  compiled = function() return (th.compile(th.value_and_grad(dropped))(ones)) end,
+} do
+  th.seed(5)
+  for i = 1, 3 do assert(value():item() == wanted[i], name) end
+  assert(th.random_state()[2]:item() == 3, name)
+end

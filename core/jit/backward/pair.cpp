@@ -93,7 +93,6 @@ Pair::Pair(Ref<Context> context, const Ref<Function>& function, const CompileOpt
       forward_(make<Compiled>(context, Ref<Function>(function_.get()), &options)) {}
 
 Values* Pair::call(EagerScope& tape, const Values& in, std::string& why) {
-  tape.builder().count_draws();
   const auto made = make<Values>();
   if (auto failed = Ref<Status>::adopt(forward_->call(in, *made))) {
     if (failed->code() != Code::unimplemented) throw Error(failed);

@@ -141,7 +141,6 @@ std::vector<ValueId> call_recorded(EagerBuilder& tape, const Ref<TapedFunction>&
   }
   in.assign(std::move(leaves), structure);
   const auto out = make<Values>();
-  tape.count_draws();
   if (Status* failed = function->compiled()->call(in, *out)) throw Error(Ref<Status>::adopt(failed));
   Results results;
   for (size_t i = 0; i < out->size(); i++) results.push_back(tape.add((*out)[i].tensor));
