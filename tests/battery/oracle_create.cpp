@@ -12,8 +12,11 @@ Array filled(const Ints& shape, double value) {
 Arrays arange(const Arguments& a) {
   double start = a.number(0, 0), end = a.number(1, 0);
   if (!a.has(1)) end = start, start = 0;
-  const double step = a.number(2, 1);
+  double step = a.number(2, 1);
+  const DType dtype = a.dtype(3, DType::none);
+  if (dtype == DType::i64) start = std::trunc(start), end = std::trunc(end), step = std::trunc(step);
   const auto n = static_cast<int64_t>(std::ceil((end - start) / step));
+  if (is_integer(dtype)) start = std::trunc(start), step = std::trunc(step);
   return {make({n}, [&](const Ints& i) { return start + step * static_cast<double>(i[0]); })};
 }
 

@@ -79,6 +79,15 @@ Arg truncate_to_integer(const Call& c, const Arg& a) {
   c.require(std::abs(n) < 0x1p63, "start, end and step must fit i64, got ", n);
   return Arg::integer(static_cast<int64_t>(n));
 }
+Var count_up(Call& c, int64_t length, const Arg& start, const Arg& step, DType dtype, DType wide) {
+  Builder& b = c.builder;
+  const bool plain = number_of(start) == 0 && number_of(step) == 1;
+  Var i = b.call("prims.iota", {length, plain ? dtype : wide, c.device(4)});
+  if (plain) return i;
+  if (number_of(step) != 1) i = b.call("prims.mul", {i, fill_with_number(c, i.shape(), step, wide, c.device(4))});
+  if (number_of(start) != 0) i = b.call("prims.add", {i, fill_with_number(c, i.shape(), start, wide, c.device(4))});
+  return convert(i, dtype);
+}
 // A single argument is the end, as in Python's range. Integers stay integers.
 Results arange(Call& c) {
   const Arg start = c.has(1) ? c.args[0] : Arg::integer(0), end = c.has(1) ? c.args[1] : c.args[0], step = c.args[2];
@@ -105,13 +114,10 @@ Results arange(Call& c) {
                                      truncate_to_integer(c, step), DType::i64, c.device(4)});
   const int64_t length = real ? count_real_steps(c, number_of(start), number_of(end), number_of(step))
                               : count_integer_steps(c, start.i, end.i, step.i);
-  Builder& b = c.builder;
-  const bool plain = number_of(start) == 0 && number_of(step) == 1;
-  Var i = b.call("prims.iota", {length, plain ? dtype : wide, c.device(4)});
-  if (plain) return i;
-  if (number_of(step) != 1) i = b.call("prims.mul", {i, fill_with_number(c, i.shape(), step, wide, c.device(4))});
-  if (number_of(start) != 0) i = b.call("prims.add", {i, fill_with_number(c, i.shape(), start, wide, c.device(4))});
-  return convert(i, dtype);
+  // Into other integers the length is that of the real numbers, and whole steps are made.
+  if (real && is_integer(dtype))
+    return count_up(c, length, truncate_to_integer(c, start), truncate_to_integer(c, step), dtype, DType::i64);
+  return count_up(c, length, start, step, dtype, wide);
 }
 
 // ---- samples ----
@@ -154,6 +160,11 @@ void sample_ranges(Samples& s) {
   s.add({0.0, 1.0, 0.25});
   s.add({3.5});
   s.add({1, 4, 1, DType::bf16});
+  s.add({2.9, -2.9, -1.0, DType::i32});
+  s.add({-2.1, 2.1, 2.0, DType::i8});
+  s.add({0.1, -7.9, -4.0, DType::i16});
+  s.add({0.0, 2.0, 0.5, DType::i32});
+  s.add({2.9, -2.9, -1.0, DType::i64});
   s.refuse({1, 5, 0}, "step");
   s.refuse({1, 5, -1}, "does not lead");
 }
