@@ -1,6 +1,6 @@
 #include "modules/lr_scheduler.h"
 
-#include <cmath>
+#include <algorithm>
 #include <limits>
 
 #include "base/text.h"
@@ -97,32 +97,50 @@ double& LrScheduler::value(std::string_view name) const {
   return *reinterpret_cast<double*>(slot->tensor->data());
 }
 
-std::vector<double> LrScheduler::lr_of_parts(double step) const {
-  if (settings_.has("milestones")) {
-    const auto& begins = settings_.reals("milestones");
-    size_t part = 0;
-    while (part < begins.size() && step >= begins[part]) part++;
-    return parts_[part]->lr_at(part ? step - begins[part - 1] : step);
-  }
-  std::vector<double> out;
-  for (size_t g = 0; g < groups_; g++) out.push_back(value(group_path(g, "base_lr")));
-  for (auto& part : parts_) {
-    const std::vector<double> rates = part->lr_at(step);
-    for (size_t g = 0; g < groups_; g++) {
-      const double base = part->value(group_path(g, "base_lr"));
-      if (base != 0) out[g] *= rates[g] / base;
-    }
-  }
+LrScheduler::Rates LrScheduler::rates_now() const {
+  Rates out;
+  for (size_t g = 0; g < groups_; g++) out.push_back(optimizer_->get_f64(lr_name(g)));
   return out;
 }
 
-std::vector<double> LrScheduler::lr_at(double step) const {
-  if (row_.of_schedules) return lr_of_parts(step);
-  std::vector<double> out;
-  for (size_t g = 0; g < groups_; g++)
-    out.push_back(row_.lr ? row_.lr(settings_, step, value(group_path(g, "base_lr")))
-                          : optimizer_->get_f64(lr_name(g)));
-  return out;
+double LrScheduler::base_lr(size_t group) const { return value(group_path(group, "base_lr")); }
+
+// As PyTorch counts: a sequence that another one runs is one step ahead of its first part, and a part whose milestone
+// is 0 makes its first step at step 1.
+LrScheduler::Part LrScheduler::part_at(double step, bool inside) const {
+  const auto& begins = settings_.reals("milestones");
+  const double at = step + (inside ? 1 : 0);
+  const auto part = static_cast<size_t>(std::upper_bound(begins.begin(), begins.end(), at) - begins.begin());
+  if (part == 0 || step == 0) return {0, step, false};
+  const double begin = begins[part - 1];
+  return {part, at - begin - (begin == 0 ? 1 : 0), at == begin};
+}
+
+// A sequence begins anew, with the first of its parts; those of a chain have begun.
+void LrScheduler::begin(Rates& rates) const {
+  if (row_.of_schedules && settings_.has("milestones")) {
+    for (size_t g = 0; g < groups_; g++) rates[g] = base_lr(g);
+    return parts_[0]->row_.of_schedules ? parts_[0]->advance(0, rates, true) : parts_[0]->begin(rates);
+  }
+  for (size_t g = 0; g < groups_ && row_.lr; g++)
+    rates[g] = row_.after ? rates[g] * row_.lr(settings_, 0, 1) : row_.lr(settings_, 0, base_lr(g));
+}
+
+void LrScheduler::begin_anew(Rates& rates) const {
+  for (size_t g = 0; g < groups_; g++) rates[g] = row_.lr ? row_.lr(settings_, 0, base_lr(g)) : base_lr(g);
+  if (row_.of_schedules) begin(rates);
+  for (auto& part : settings_.has("milestones") ? std::vector<Ref<LrScheduler>>() : parts_) part->begin(rates);
+}
+
+void LrScheduler::advance(double step, Rates& rates, bool inside) const {
+  if (row_.of_schedules && settings_.has("milestones")) {
+    const Part at = part_at(step, inside);
+    return at.begins ? parts_[at.number]->begin_anew(rates)
+                     : parts_[at.number]->advance(at.step, rates, at.number == 0);
+  }
+  for (auto& part : parts_) part->advance(step, rates, inside);
+  for (size_t g = 0; g < groups_ && row_.lr; g++)
+    rates[g] = row_.after ? row_.after(settings_, step, base_lr(g), rates[g]) : row_.lr(settings_, step, base_lr(g));
 }
 
 bool LrScheduler::cycles_momentum() const { return row_.momentum && settings_.flag("cycle_momentum"); }
@@ -130,21 +148,17 @@ bool LrScheduler::cycles_momentum() const { return row_.momentum && settings_.fl
 // The schedule that cycles the momentum: the current one of a sequence, the last of those that step together.
 std::optional<double> LrScheduler::momentum_at(double step) const {
   if (!row_.of_schedules) return cycles_momentum() ? std::optional(row_.momentum(settings_, step)) : std::nullopt;
-  std::optional<double> out;
   if (settings_.has("milestones")) {
-    const auto& begins = settings_.reals("milestones");
-    size_t part = 0;
-    while (part < begins.size() && step >= begins[part]) part++;
-    return parts_[part]->momentum_at(part ? step - begins[part - 1] : step);
+    const Part at = part_at(step, false);
+    return parts_[at.number]->momentum_at(at.step);
   }
+  std::optional<double> out;
   for (auto& part : parts_)
     if (auto one = part->momentum_at(step)) out = one;
   return out;
 }
 
-std::vector<double> LrScheduler::last_lr() const {
-  return lr_at(value("step"));
-}
+std::vector<double> LrScheduler::last_lr() const { return written_ == value("step") ? last_ : rates_now(); }
 
 // Nothing throws after everything that is to be written was found.
 void LrScheduler::write(std::span<const double> rates, std::optional<double> momentum) {
@@ -159,23 +173,26 @@ void LrScheduler::write(std::span<const double> rates, std::optional<double> mom
   }
 }
 
-void LrScheduler::go_to(double step) {
-  const std::vector<double> rates = lr_at(step);
+void LrScheduler::go_to(double step, const Rates& rates) {
   double& at = value("step");
   write(rates, momentum_at(step));
-  at = step;
+  last_ = rates, written_ = at = step;
 }
 
 void LrScheduler::start() {
-  std::vector<double> base;
-  for (size_t g = 0; g < groups_; g++) base.push_back(value(group_path(g, "base_lr")));
-  go_to(value("step"));
+  Rates base, rates = rates_now();
+  for (size_t g = 0; g < groups_; g++) base.push_back(base_lr(g));
+  begin(rates);
+  go_to(value("step"), rates);
   optimizer_->keep_initial_lr(base);
 }
 
 void LrScheduler::step() {
   require(!row_.by_metric(), row_.name, ": step needs the metric by which it decides");
-  go_to(value("step") + 1);
+  const double next = value("step") + 1;
+  Rates rates = rates_now();
+  advance(next, rates);
+  go_to(next, rates);
 }
 
 void LrScheduler::step(double metric) {
@@ -186,7 +203,7 @@ void LrScheduler::step(double metric) {
   const bool better = improves(o, metric, best);
   double waited = better ? 0 : bad + 1, cooling = cooldown;
   if (cooling > 0) cooling--, waited = 0;
-  std::vector<double> rates = lr_at(step);
+  Rates rates = rates_now();
   if (waited > static_cast<double>(o.integer("patience"))) {
     for (double& rate : rates) {
       const double less = std::max(rate * o.real("factor"), o.real("min_lr"));
@@ -196,7 +213,7 @@ void LrScheduler::step(double metric) {
   }
   write(rates);
   if (better) best = metric;
-  step++, bad = waited, cooldown = cooling;
+  last_ = rates, written_ = ++step, bad = waited, cooldown = cooling;
 }
 
 }  // namespace thunder

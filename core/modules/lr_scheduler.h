@@ -1,4 +1,4 @@
-// Learning-rate schedules: a formula of the step, written into the optimizer's lr tensor. No program changes.
+// Learning-rate schedules: the rate of each step, written into the optimizer's lr tensor. No program changes.
 #pragma once
 
 #include <optional>
@@ -14,6 +14,8 @@ struct LrSchedulerRow {
   void (*check)(std::string_view who, const Settings&);  // throws for values that make no sense
   // The learning rate at a step, the first being 0; null: a metric decides, or the schedules that it is made of.
   double (*lr)(const Settings&, double step, double base_lr);
+  // That of a step after the first, by the rate that is there; null: `lr` says it, whatever is there.
+  double (*after)(const Settings&, double step, double base_lr, double now) = nullptr;
   bool of_schedules = false;
   // The momentum at a step, for the option cycle_momentum; null: the kind has no such option.
   double (*momentum)(const Settings&, double step) = nullptr;
@@ -47,12 +49,25 @@ class LrScheduler : public Counted<LrScheduler> {
               std::vector<Ref<LrScheduler>> parts, const Options* options);
   void check_parts() const;
   double& value(std::string_view name) const;
-  std::vector<double> lr_at(double step) const;
-  std::vector<double> lr_of_parts(double step) const;
+  using Rates = std::vector<double>;  // by group
+  // Which part of a sequence is at work at a step, and at which step that is; whether it begins there.
+  struct Part {
+    size_t number;
+    double step;
+    bool begins;
+  };
+  Part part_at(double step, bool inside) const;
+  Rates rates_now() const;
+  double base_lr(size_t group) const;
+  // Makes of the rates of the step before those of `step`. `inside`: a sequence runs it.
+  void advance(double step, Rates& rates, bool inside = false) const;
+  // Makes of the rates that are there those of its beginning, or of its step 0, whatever they are.
+  void begin(Rates& rates) const;
+  void begin_anew(Rates& rates) const;
   bool cycles_momentum() const;
   // None if nothing cycles it at that step.
   std::optional<double> momentum_at(double step) const;
-  void go_to(double step);
+  void go_to(double step, const Rates& rates);
   void write(std::span<const double> rates, std::optional<double> momentum = {});
 
   const LrSchedulerRow& row_;
@@ -61,6 +76,8 @@ class LrScheduler : public Counted<LrScheduler> {
   std::vector<Ref<LrScheduler>> parts_;
   size_t groups_;  // those that the optimizer had: later ones keep their learning rate
   Ref<Module> state_;
+  Rates last_;  // what it wrote at the step `written_`
+  double written_ = -1;
 };
 
 }  // namespace thunder

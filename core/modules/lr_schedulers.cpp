@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "modules/lr_scheduler.h"
+#include "modules/lr_steps.h"
 
 namespace thunder {
 namespace {
@@ -227,45 +228,53 @@ constexpr LrSchedulerRow kRows[] = {
     {"StepLR", "Decays by gamma every step_size steps.", kStep, positive<kStepSize>,
      [](const Settings& o, double t, double base) {
        return base * std::pow(o.real("gamma"), std::floor(t / static_cast<double>(o.integer("step_size"))));
-     }},
-    {"MultiStepLR", "Decays by gamma at each of milestones.", kMilestones, check_milestones, multi_step},
+     },
+     step_lr_after},
+    {"MultiStepLR", "Decays by gamma at each of milestones.", kMilestones, check_milestones, multi_step,
+     multi_step_lr_after},
     {"ConstantLR", "factor times the learning rate for total_iters steps, then the whole of it.", kConstant,
      positive<kIterations>,
      [](const Settings& o, double t, double base) {
        return t < static_cast<double>(o.integer("total_iters")) ? base * o.real("factor") : base;
-     }},
+     },
+     constant_lr_after},
     {"LinearLR", "From start_factor to end_factor of the learning rate in total_iters steps.", kLinear,
      positive<kIterations>,
      [](const Settings& o, double t, double base) {
        return base *
               interpolate_linearly(o.real("start_factor"), o.real("end_factor"), fraction_done(o, t, kIterations));
-     }},
+     },
+     linear_lr_after},
     {"ExponentialLR", "Decays by gamma at every step.", kExponential, accept_any,
-     [](const Settings& o, double t, double base) { return base * std::pow(o.real("gamma"), t); }},
+     [](const Settings& o, double t, double base) { return base * std::pow(o.real("gamma"), t); },
+     exponential_lr_after},
     {"PolynomialLR", "Down to 0 in total_iters steps, as a power of what is left.", kPolynomial, positive<kIterations>,
      [](const Settings& o, double t, double base) {
        return base * std::pow(1 - fraction_done(o, t, kIterations), o.real("power"));
-     }},
+     },
+     polynomial_lr_after},
     {"CosineAnnealingLR", "Half a cosine down to eta_min in T_max steps, and up again.", kCosine, positive<kHalf>,
      [](const Settings& o, double t, double base) {
        return interpolate_by_cosine(base, o.real("eta_min"), t / static_cast<double>(o.integer("T_max")));
-     }},
+     },
+     cosine_annealing_lr_after},
     {"CosineAnnealingWarmRestarts", "Half a cosine down to eta_min, again and again.", kRestarts, check_restarts,
      restarts},
     {"CyclicLR", "Up from base_lr to max_lr and down again, whatever the optimizer's.", kCyclic, check_cyclic, cyclic,
-     false, cyclic_momentum},
+     nullptr, false, cyclic_momentum},
     {"OneCycleLR", "Up to max_lr and down to almost nothing, whatever the optimizer's, in steps of one cycle.",
-     kOneCycle, check_one_cycle, one_cycle, false, one_cycle_momentum},
+     kOneCycle, check_one_cycle, one_cycle, nullptr, false, one_cycle_momentum},
     {"WarmupCosineLR", "Rises linearly during warmup, then half a cosine down to eta_min.", kWarmupCosine, check_warmup,
      warmup_cosine},
     {"ReduceLROnPlateau", "Decays by factor when a metric, given to each step, has not improved for patience steps.",
      kPlateau, check_plateau, nullptr},
     {"SequentialLR", "Schedules one after the other: each begins at its milestone, as if that were its step 0.",
-     kSequential, check_milestones, nullptr, true},
+     kSequential, check_milestones, nullptr, nullptr, true},
     {"ChainedScheduler",
-     "Schedules at once: the factors by which each changes the learning rate, multiplied.",
+     "Schedules at once: at each step one after the other changes the learning rate.",
      {},
      accept_any,
+     nullptr,
      nullptr,
      true},
 };

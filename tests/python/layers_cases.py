@@ -195,6 +195,23 @@ SCHEDULES = [
     "SequentialLR(o, [s.ConstantLR(o, factor=0.1, total_iters=3), s.ExponentialLR(o, 0.9)], milestones=[3])",
     "SequentialLR(o, [s.LinearLR(o, 0.1, 1.0, 4), s.StepLR(o, 3), s.CosineAnnealingLR(o, 6)], milestones=[4, 12])",
     "ChainedScheduler([s.ConstantLR(o, factor=0.1, total_iters=3), s.ExponentialLR(o, 0.9)])",
+    "ChainedScheduler([s.CosineAnnealingLR(o, 4), s.ExponentialLR(o, 0.9)])", "ChainedScheduler([s.LinearLR(o, 0.1, total_iters=3), s.StepLR(o, 2, 0.5), s.PolynomialLR(o, 9)])",
+    "SequentialLR(o, [s.ChainedScheduler([s.ConstantLR(o, 0.5, 3), s.ExponentialLR(o, 0.9)]), s.StepLR(o, 2)], milestones=[4])",
+    "SequentialLR(o, [s.SequentialLR(o, [s.ConstantLR(o, 0.5, 2), s.ExponentialLR(o, 0.9)], [3]), s.StepLR(o, 2)], milestones=[6])",
+    "SequentialLR(o, [s.ConstantLR(o, 0.1, 2), s.ExponentialLR(o, 0.9)], milestones=[0])", "SequentialLR(o, [s.ConstantLR(o, 0.1, 2), s.CosineAnnealingLR(o, 5)], milestones=[1])",
+    "SequentialLR(o, [s.LinearLR(o, 0.1, total_iters=3), s.CosineAnnealingWarmRestarts(o, 3)], milestones=[3])",
+    "CyclicLR(o, 0.1, 0.9, 3, 2, scale_fn=lambda x: 0.5 ** x, scale_mode='iterations', cycle_momentum=False)",
+    "CyclicLR(o, 0.1, 0.9, 3, scale_fn=lambda x: 1 / x, cycle_momentum=False)",
+]
+# Several schedules of one optimiser, stepped one after the other, and {step: a rate that is set by hand before it}.
+COURSES = [
+    ("[s.StepLR(o, 2, 0.5), s.ExponentialLR(o, 0.9)]", {}), ("[s.ConstantLR(o, 0.5, 3), s.CosineAnnealingLR(o, 6), s.PolynomialLR(o, 20)]", {}),
+    ("[s.LinearLR(o, 0.25, 0.9, 5), s.MultiStepLR(o, [3, 9], 0.5)]", {}), ("[s.ExponentialLR(o, 0.9), s.MultiplicativeLR(o, lambda step: 0.95)]", {}),
+    *((f"[s.{made}]", {4: 1.5, 9: 0.3}) for made in (
+        "StepLR(o, 3)", "MultiStepLR(o, [3, 8, 8, 15], gamma=0.5)", "ConstantLR(o, 0.5, 6)", "LinearLR(o, 0.25, 0.9, 8)", "ExponentialLR(o, 0.9)", "PolynomialLR(o, 12, 2.0)",
+        "CosineAnnealingLR(o, 5, 0.01)", "CosineAnnealingWarmRestarts(o, 5)", "CyclicLR(o, 0.1, 0.9, 4, cycle_momentum=False)", "LambdaLR(o, lambda step: 1 / (1 + step))",
+        "MultiplicativeLR(o, lambda step: 0.95)", "OneCycleLR(o, 1.0, total_steps=30, cycle_momentum=False)",
+        "ChainedScheduler([s.ConstantLR(o, 0.1, 3), s.ExponentialLR(o, 0.9)])", "SequentialLR(o, [s.LinearLR(o, 0.1, total_iters=6), s.CosineAnnealingLR(o, 6)], [6])")),
 ]
 METRICS = [1.0, 0.9, 0.95, 0.9, 0.92, 0.91, 0.5, 0.6, 0.6, 0.6, 0.6, 0.49999, 0.7, 0.8, 0.2, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.1, 0.2, 0.2]
 PLATEAUS = ["ReduceLROnPlateau(o, patience=2)", "ReduceLROnPlateau(o, mode='max', factor=0.5, patience=1, threshold=0.1, threshold_mode='abs', "

@@ -81,6 +81,19 @@ def schedule(text, metrics=None):
     return rates
 
 
+def course(text, by_hand):
+    o = optim.SGD(parameters(), lr=0.8)
+    made, rates = eval(text, {"s": lr_scheduler, "o": o}), []
+    for step in range(cases.SCHEDULE_STEPS):
+        if step in by_hand:
+            o.param_groups[0]["lr"] = by_hand[step]
+        o.step()
+        for one in made:
+            one.step()
+        rates.append([o.param_groups[0]["lr"], *(one.get_last_lr()[0] for one in made), *(one.last_epoch for one in made if hasattr(one, "last_epoch"))])
+    return rates
+
+
 def record():
     # The kernel that inference of a TransformerEncoderLayer takes otherwise gives NaN with a float mask.
     if hasattr(torch.backends, "mha"):
@@ -89,6 +102,7 @@ def record():
             "optimizers": {text: optimizer(text) for text in cases.OPTIMIZERS},
             "closures": {text: closures(text, steps) for text, steps in cases.CLOSURES},
             "schedules": {text: schedule(text) for text in cases.SCHEDULES},
+            "courses": [course(text, by_hand) for text, by_hand in cases.COURSES],
             "plateaus": {text: schedule(text, cases.METRICS) for text in cases.PLATEAUS}}
 
 

@@ -400,6 +400,19 @@ class Schedules(unittest.TestCase):
             with self.subTest(text):
                 np.testing.assert_allclose(self.rates(text), theirs, rtol=1e-9, atol=1e-12)
 
+    def test_beside_one_another_and_behind_rates_set_by_hand_are_those_of_pytorch(self):
+        for (text, by_hand), theirs in zip(cases.COURSES, RECORDED["courses"]):
+            with self.subTest(text):
+                o = self.optimizer()
+                made, rates = eval(text, {"s": lr_scheduler, "o": o}), []
+                for step in range(cases.SCHEDULE_STEPS):
+                    if step in by_hand:
+                        o.param_groups[0]["lr"] = by_hand[step]
+                    for one in made:
+                        one.step()
+                    rates.append([o.lr, *(one.get_last_lr()[0] for one in made), *(one.last_epoch for one in made if len(theirs[0]) > 1 + len(made))])
+                np.testing.assert_allclose(rates, theirs, rtol=1e-9, atol=1e-12)
+
     def test_a_metric_decides_as_pytorch_has_it(self):
         for text, theirs in RECORDED["plateaus"].items():
             with self.subTest(text):
@@ -451,7 +464,9 @@ class Schedules(unittest.TestCase):
                 schedule.step()
             other = self.optimizer()
             again = make(other)
+            other.load_state_dict(o.state_dict())  # where the rate is
             again.load_state_dict(schedule.state_dict())
+            self.assertEqual((again.last_epoch, again.get_last_lr()), (3, schedule.get_last_lr()))
             again.step(), schedule.step()
             self.assertEqual(other.lr, o.lr)
 

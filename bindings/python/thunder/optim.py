@@ -104,7 +104,10 @@ class _Group(collections.abc.MutableMapping):
         kind = self._kinds().get(name)
         if kind == "float[]":
             return self._of_list(name)
-        value = self._optimizer._get(self._place(name))
+        try:
+            value = self._optimizer._get(self._place(name))
+        except _thunder.Error as error:
+            raise KeyError(str(error)) from None
         return bool(value) if kind == "bool" else int(value) if kind == "int" else value
 
     def __setitem__(self, name, value):
@@ -218,14 +221,18 @@ class Schedule(_State, ScheduleBase):
         """Copies what state_dict() gave into its own."""
         _state.load(type(self).__name__, self.state_dict(), state, True)
 
+    @property
+    def last_epoch(self):
+        """How many steps were made."""
+        return int(self.state_dict()["step"].item())
+
     def get_last_lr(self):
         """A list with the learning rate of each group that the last step wrote."""
         rates = self._last_lr()
         return list(rates) if isinstance(rates, tuple) else [rates]
 
     def __repr__(self):
-        step = int(self.state_dict()["step"].item())
-        return f"{type(self).__name__}(step={step}, lr={', '.join(map(str, self.get_last_lr()))})"
+        return f"{type(self).__name__}(step={self.last_epoch}, lr={', '.join(map(str, self.get_last_lr()))})"
 
 
 def _class_of(row, base):
@@ -274,8 +281,7 @@ class _Computed(Schedule):
         self._write(rates)
 
     def _write(self, rates):
-        step = int(self.state_dict()["step"].item())
-        for number, rate in enumerate(self._rates(step, rates)):
+        for number, rate in enumerate(self._rates(self.last_epoch, rates)):
             self._optimizer._set(f"param_groups.{number}.lr", rate)
 
 
@@ -294,10 +300,47 @@ class MultiplicativeLR(_Computed):
         return [rate * function(step) if step else rate for rate, function in zip(rates, self._functions)]
 
 
+class _ScaledCycles(_Computed):
+    """A CyclicLR whose cycles a function of the user's scales."""
+
+    def __new__(cls, optimizer, scale_fn, scale_mode, options):
+        if scale_mode not in ("cycle", "iterations"):
+            raise ValueError(f"CyclicLR: scale_mode must be 'cycle' or 'iterations', not {scale_mode!r}")
+        made = ScheduleBase.__new__(cls, "CyclicLR", optimizer, {**options, "mode": "triangular", "cycle_momentum": False})
+        made._optimizer, made._functions = optimizer, [scale_fn] * optimizer._group_count()
+        made._by_cycle, made._ends, made._up = scale_mode == "cycle", (options["base_lr"], options["max_lr"]), options["step_size_up"]
+        made._all = made._up + (options["step_size_down"] or made._up)
+        made._momentum = (options["base_momentum"], options["max_momentum"]) if options["cycle_momentum"] else None
+        made._write(made.get_last_lr())
+        return made
+
+    def _rates(self, step, rates):
+        cycle, at = step // self._all + 1, step % self._all
+        height = at / self._up if at <= self._up else (self._all - at) / (self._all - self._up)
+        heights = [height * function(cycle if self._by_cycle else step) for function in self._functions]
+        if self._momentum is not None:
+            name = "betas.0" if "betas" in type(self._optimizer)._options else "momentum"
+            for number, one in enumerate(heights):
+                self._optimizer._set(f"param_groups.{number}.{name}", self._momentum[1] - (self._momentum[1] - self._momentum[0]) * one)
+        return [self._ends[0] + (self._ends[1] - self._ends[0]) * one for one in heights]
+
+
 for _row in _schema.describe("optimizers"):
     globals()[_row["name"]] = _class_of(_row, Optimizer)
 _bases = {"SequentialLR": _Composed, "ChainedScheduler": _Chained}
 _schedules = {row["name"]: _class_of(row, _bases.get(row["name"], Schedule)) for row in _schema.describe("schedules")}
+
+
+def _cyclic(cls, optimizer, base_lr, max_lr, step_size_up=2000, step_size_down=None, mode="triangular", gamma=1.0, scale_fn=None, scale_mode="cycle",
+            cycle_momentum=True, base_momentum=0.8, max_momentum=0.9):
+    options = {"base_lr": base_lr, "max_lr": max_lr, "step_size_up": step_size_up, "step_size_down": step_size_down, "mode": mode, "gamma": gamma,
+               "cycle_momentum": cycle_momentum, "base_momentum": base_momentum, "max_momentum": max_momentum}
+    if scale_fn is not None:
+        return _ScaledCycles(optimizer, scale_fn, scale_mode, options)
+    return Schedule.__new__(cls, optimizer, **{name: value for name, value in options.items() if value is not None})
+
+
+_schedules["CyclicLR"].__new__ = _cyclic
 _schedules |= {"LambdaLR": LambdaLR, "MultiplicativeLR": MultiplicativeLR}
 globals().update(_schedules)
 

@@ -1,4 +1,5 @@
-// Learning rates over steps, against the formulas: covers lr_scheduler and the rows of lr_schedulers.
+// Learning rates over steps, against the formulas: covers lr_scheduler, lr_steps and the rows of
+// lr_schedulers.
 #include <numbers>
 
 #include "fixture.h"
@@ -83,7 +84,7 @@ TEST_F(LrSchedulers, later_ones_start_from_the_first_learning_rate) {
   EXPECT_EQ(opt->get_f64("lr"), 0.4);
   auto b = make<LrScheduler>(environment, "ExponentialLR", opt, &second);
   b->start();
-  EXPECT_EQ(opt->get_f64("lr"), 0.8);
+  EXPECT_EQ(opt->get_f64("lr"), 0.4);  // which leaves what the other wrote
   const double begins[] = {2};
   Options at;
   Any list;
@@ -94,6 +95,36 @@ TEST_F(LrSchedulers, later_ones_start_from_the_first_learning_rate) {
   std::vector<double> rates;
   for (int i = 0; i < 4; i++, both.step()) rates.push_back(opt->get_f64("lr"));
   expect(rates, {0.4, 0.4, 0.8, 0.2});
+}
+
+TEST_F(LrSchedulers, beside_one_another_both_count) {
+  auto opt = optimizer();
+  Options first, second;
+  first.set("step_size", Any::integer(2)), first.set("gamma", Any::real(0.5));
+  second.set("gamma", Any::real(0.1));
+  LrScheduler a(environment, "StepLR", opt, &first), b(environment, "ExponentialLR", opt, &second);
+  a.start(), b.start();
+  std::vector<double> rates;
+  for (int i = 0; i < 4; i++) a.step(), b.step(), rates.push_back(opt->get_f64("lr"));
+  expect(rates, {0.08, 0.004, 0.0004, 0.00002});
+}
+
+TEST_F(LrSchedulers, go_on_from_a_rate_that_was_set) {
+  auto opt = optimizer();
+  Options o;
+  o.set("gamma", Any::real(0.5));
+  LrScheduler schedule(environment, "ExponentialLR", opt, &o);
+  schedule.start();
+  schedule.step();
+  opt->set_f64("lr", 8);
+  EXPECT_EQ(schedule.last_lr(), std::vector{0.4});
+  schedule.step();
+  EXPECT_EQ(opt->get_f64("lr"), 4);
+}
+
+TEST_F(LrSchedulers, of_no_first_factor_reach_the_whole_rate) {
+  expect(rates("ConstantLR", {{"factor", Any::real(0)}, {"total_iters", Any::integer(2)}}, 4), {0, 0, 0.8, 0.8});
+  expect(rates("LinearLR", {{"start_factor", Any::real(0)}, {"total_iters", Any::integer(2)}}, 4), {0, 0.4, 0.8, 0.8});
 }
 
 TEST_F(LrSchedulers, a_metric_decides) {
