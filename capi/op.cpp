@@ -43,12 +43,15 @@ CustomOp::CustomOp(const thunder_op_desc& d, Context& context)
   const bool few = !schema.variadic() && schema.results.size() <= kMostTypes;
   check(d.decompose || few, "op '", op, "' gives a list or more than ", kMostTypes,
         " results; those need a decomposition");
-  constexpr uint32_t flags = THUNDER_OP_INPLACE | THUNDER_OP_ELEMENTWISE | THUNDER_OP_EFFECTS;
+  constexpr uint32_t flags =
+      THUNDER_OP_INPLACE | THUNDER_OP_ELEMENTWISE | THUNDER_OP_EFFECTS | THUNDER_OP_NOT_DIFFERENTIABLE;
   check((d.flags & ~flags) == 0, "op '", op, "' has unknown flags ", d.flags & ~flags);
   const bool writes =
       !schema.params.empty() && schema.params[0].kind == ParamKind::tensor && schema.results.size() == 1;
   check(!(d.flags & THUNDER_OP_INPLACE) || writes, "op '", op,
         "' has an in-place form, so its first argument and its one result must be tensors");
+  const bool stops = d.flags & THUNDER_OP_NOT_DIFFERENTIABLE;
+  check(!stops || !d.vjp, "op '", op, "' has a vjp, and is declared not differentiable");
   doc = d.doc;
   prim = !d.decompose;
   pure = !(d.flags & THUNDER_OP_EFFECTS);
@@ -59,7 +62,8 @@ CustomOp::CustomOp(const thunder_op_desc& d, Context& context)
   else meta = run_meta;
   reference = run_kernel;
   if (d.vjp) vjp = run_vjp;
-  else if (!d.decompose) nondiff = "it has no vjp";
+  else if (stops) nondiff = "it was declared not differentiable";
+  else if (!d.decompose) vjp = refuse_gradient;
   desc_.schema = schema.text.c_str(), desc_.doc = doc.c_str();
 }
 
@@ -125,6 +129,12 @@ void CustomOp::check_against_meta(const Call& call, const Results& results) cons
       fail(Code::invalid_argument, thunder::name(types.at[i]), " is what the meta of ", name(), " says of result ",
            i + 1, ", its decomposition gives ", thunder::name(made));
   }
+}
+
+void CustomOp::refuse_gradient(Grad& g) {
+  fail(Code::unimplemented, g.op.name(),
+       ": a gradient passes through this op, which has no vjp: give it one, or say that it is not differentiable, so "
+       "that nothing passes");
 }
 
 // Adds the gradients returned by the callback, one for each argument.

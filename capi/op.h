@@ -50,6 +50,7 @@ class CustomOp : public OpDef {
   static void run_meta(const Call& call, Types& types);
   static Results run_decomposition(Call& call);
   static void run_vjp(Grad& grad);
+  static void refuse_gradient(Grad& grad);
   static Status* run_kernel(const KernelArgs& kernel);
   void ask_meta(const Call& call, Types& types) const;
   void check_against_meta(const Call& call, const Results& results) const;

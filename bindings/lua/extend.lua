@@ -45,7 +45,8 @@ local function slots(row, node, plan)
   return plan
 end
 
-local op_fields = set("schema", "doc", "meta", "decompose", "vjp", "host", "cuda", "library", "symbol", "inplace", "elementwise", "effects")
+local op_fields = set("schema", "doc", "meta", "decompose", "vjp", "host", "cuda", "library", "symbol", "inplace", "elementwise", "effects",
+  "not_differentiable")
 
 -- th.op{ schema = "f(tensor x, float c=1.0) -> tensor", doc = , decompose = function(x, c) ... end }: a new op th.f.
 -- Or meta = function(op) return op.inputs[1] end, its results' types: a tensor like it, or { dtype = , shape = }; then
@@ -70,6 +71,7 @@ function th.op(spec)
   end
   local cuda = spec.cuda ~= nil and core.cuda_kernel(who, spec.cuda)
   local flags = (spec.inplace and 1 or 0) + (spec.elementwise and 2 or 0) + (spec.effects and 4 or 0)
+    + (spec.not_differentiable and 8 or 0)
   core.add_op(schema, spec.doc or schema, flags, kept)
   core.refresh_ops()
   if spec.host then core.add_kernel(name, { kernel = slots(core.op_row(name), nil, { fn = spec.host, name = name }) }) end

@@ -16,7 +16,8 @@ void thunder_types_push_like(thunder_types *types, const thunder_tensor *tensor)
 enum {
     THUNDER_OP_INPLACE = 1,     /* has a form NAME_ that writes its result into the first argument */
     THUNDER_OP_ELEMENTWISE = 2, /* each element of a result comes from those in the same place: it may take an input's memory */
-    THUNDER_OP_EFFECTS = 4      /* does more than give results: never merged, dropped or run ahead */
+    THUNDER_OP_EFFECTS = 4,     /* does more than give results: never merged, dropped or run ahead */
+    THUNDER_OP_NOT_DIFFERENTIABLE = 8 /* no gradient passes: what is before it has none by way of it */
 };
 typedef struct thunder_op_desc { /* copied */
     size_t size;
@@ -33,9 +34,10 @@ typedef struct thunder_op_desc { /* copied */
      * arguments: no other tensors, no writes in place. */
     thunder_status *(*meta)(const thunder_node *node, thunder_types *results, void *user);
     thunder_fn decompose;
-    /* Its gradient, a traced function; NULL: that of the decomposition, or with a meta function alone none. `in` holds four
-     * groups: the arguments, the results, their cotangents, and for each argument whether its gradient is wanted
-     * (booleans). `out` gets the gradient for each argument, in order, each shaped like it; NULL or missing: none. */
+    /* Its gradient, a traced function; NULL: that of the decomposition; with a meta function alone a gradient that passes
+     * is an error, unless the flags say that none does. `in` holds four groups: the arguments, the results, their
+     * cotangents, and for each argument whether its gradient is wanted (booleans). `out` gets the gradient for each
+     * argument, in order, each shaped like it; NULL or missing: none. */
     thunder_fn vjp;
     void (*destroy)(void *user); /* with the context */
 } thunder_op_desc;

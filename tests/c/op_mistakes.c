@@ -130,6 +130,9 @@ static void refuses_at_registration(thunder_context *context)
         REFUSED(thunder_context_add_op(context, &d), THUNDER_INVALID_ARGUMENT, rows[i].says);
         CHECK(destroyed == i + 1);
     }
+    d.schema = "f(tensor x) -> tensor", d.doc = "f", d.flags = THUNDER_OP_NOT_DIFFERENTIABLE, d.meta = like_input, d.vjp = two_results;
+    REFUSED(thunder_context_add_op(context, &d), THUNDER_INVALID_ARGUMENT, "has a vjp, and is declared not differentiable");
+    d.vjp = NULL;
     destroyed = 0;
     k.size = sizeof k, k.run = nothing, k.user = &destroyed, k.destroy = count;
     OK(thunder_context_add_kernel(context, "fine", &k));
@@ -187,6 +190,21 @@ static void refuses_when_called(thunder_context *context)
     }
 }
 
+/* A gradient that passes an op without a rule is an error, unless the op says that none does. */
+static void has_no_gradient_or_says_so(thunder_context *context)
+{
+    static const struct { const char *schema, *name; uint32_t flags; } ops[] = {
+        { "opaque(tensor x) -> tensor", "opaque", 0 }, { "stops(tensor x) -> tensor", "stops", THUNDER_OP_NOT_DIFFERENTIABLE } };
+    for (int i = 0; i < 2; i++) {
+        const thunder_op_desc d = { .size = sizeof d, .schema = ops[i].schema, .doc = "x.", .flags = ops[i].flags, .meta = like_input };
+        const thunder_kernel_desc k = { .size = sizeof k, .run = nothing };
+        OK(thunder_context_add_op(context, &d));
+        OK(thunder_context_add_kernel(context, ops[i].name, &k));
+        if (ops[i].flags) OK(invoke(context, ops[i].name));
+        else REFUSED(invoke(context, ops[i].name), THUNDER_UNIMPLEMENTED, "opaque: a gradient passes through this op, which has no vjp");
+    }
+}
+
 int main(void)
 {
     const int64_t shape[] = { 2 };
@@ -196,6 +214,7 @@ int main(void)
     foreign = test_f32(context, 1, shape, data);
     refuses_at_registration(context);
     refuses_when_called(context);
+    has_no_gradient_or_says_so(context);
     thunder_tensor_release(foreign);
     destroyed = 0;
     thunder_context_release(context);

@@ -82,6 +82,14 @@ expect.error(function() th.compile(th.liar)(x) end, "liar: result 1 of its kerne
 th.op { schema = "nobody(tensor x) -> tensor", meta = function(o) return o.inputs[1] end }
 expect.error(function() th.nobody(x) end, "nobody: it has no kernel for the CPU")
 expect.error(function() th.compile(th.nobody)(x) end, "nobody: no executor takes it", "host")
+for _, stops in ipairs { false, true } do
+  local name = stops and "mine_stops" or "mine_opaque"
+  th.op { schema = name .. "(tensor x) -> tensor", meta = function(o) return o.inputs[1] end, host = function(t) return t * 2 end, not_differentiable = stops }
+  local function loss(a) return (th[name](a) * a):sum() end
+  for _, way in ipairs { th.grad(loss), th.compile(th.grad(loss)) } do
+    if stops then expect.values(way(x), { 2, 4, 6 }) else expect.error(function() way(x) end, "mine_opaque: a gradient passes through this op, which has no vjp") end
+  end
+end
 th.op { schema = "broken(tensor x) -> tensor", decompose = function(t) return t + nil end }
 expect.error(function() th.broken(x) end, "extend.lua:", "add: argument 'other' is missing")
 th.op { schema = "many(tensor x) -> tensor", decompose = function(t) return t, t end }

@@ -22,6 +22,64 @@ def both(x, y):
     return x + y, x - y
 
 
+def of_meta(name, **how):
+    @th.op(f"{name}(tensor x) -> tensor", meta=lambda line: line.inputs[0], **how)
+    def doubled(x):
+        return x.numpy() * 2
+    return doubled
+
+
+opaque, declared = of_meta("mine.opaque_py"), of_meta("mine.declared_py", not_differentiable=True)
+
+
+def on_a_tape(f, x):
+    with th.tape():
+        return th.grad_of(f(x), [x])[0]
+
+
+def backwards(f, x):
+    x = x.clone().requires_grad_()
+    with th.tape():
+        f(x).backward()
+    return x.grad
+
+
+# The gradient of a loss by its one argument.
+WAYS = {
+    "grad": lambda f, x: th.grad(f)(x), "value_and_grad": lambda f, x: th.value_and_grad(f)(x)[1], "a tape": on_a_tape, "backward": backwards,
+    "compiled": lambda f, x: th.compile(th.grad(f))(x), "in segments": lambda f, x: th.compile(th.grad(f), fullgraph=False)(x),
+    "dynamic": lambda f, x: th.compile(th.grad(f), dynamic=True)(x), "a compiled function on a tape": lambda f, x: on_a_tape(th.compile(f), x),
+    "func.grad": lambda f, x: th.func.grad(f)(x), "jacrev": lambda f, x: th.func.jacrev(f)(x), "jacfwd": lambda f, x: th.func.jacfwd(f)(x),
+    "jvp": lambda f, x: th.func.jvp(f, (x,), (th.ones_like(x),))[1], "vjp": lambda f, x: th.func.vjp(f, x)[1](th.tensor(1.0))[0],
+    "a checkpoint": lambda f, x: th.grad(lambda y: th.utils.checkpoint.checkpoint(f, y))(x),
+    "grad of grad": lambda f, x: th.grad(lambda y: th.grad(lambda z: f(z) * z.sum())(y).sum())(x),
+}
+
+
+class Gradients(unittest.TestCase):
+    def test_that_pass_an_op_without_a_rule_are_refused_by_its_name(self):
+        for name, way in WAYS.items():
+            with self.subTest(name), self.assertRaisesRegex((th.Error, NotImplementedError), "mine.opaque_py: a gradient passes .* has no vjp"):
+                way(lambda x: (opaque(x * 3) * x).sum(), th.tensor([1.0, 2.0]))
+
+    def test_that_do_not_pass_it_are_as_they_were(self):
+        x, other = th.tensor([1.0, 2.0]), th.tensor([3.0, 4.0])
+        constant = opaque(other)
+        for name, way in WAYS.items():
+            with self.subTest(name):
+                wanted = way(lambda y: (y * constant).sum(), x).tolist()
+                self.assertEqual(way(lambda y: (y * opaque(other)).sum(), x).tolist(), wanted)
+                self.assertEqual(way(lambda y: (y * opaque(y.detach() * 0 + other)).sum(), x).tolist(), wanted)
+
+    def test_that_meet_what_is_declared_not_differentiable_end_there(self):
+        for name, way in WAYS.items():
+            with self.subTest(name):
+                wanted = way(lambda x: (x.detach() * 6 * x).sum(), th.tensor([1.0, 2.0])).tolist()
+                self.assertEqual(way(lambda x: (declared(x * 3) * x).sum(), th.tensor([1.0, 2.0])).tolist(), wanted)
+        with self.assertRaisesRegex(th.Error, "'mine.both_py' has a vjp, and is declared not differentiable"):
+            th.op("mine.both_py(tensor x) -> tensor", meta=lambda line: line.inputs[0], vjp=lambda ctx, c: c, not_differentiable=True)(lambda x: x)
+
+
 class Ops(unittest.TestCase):
     def test_run_eagerly_and_compiled(self):
         x = th.tensor([1.0, 2.0])

@@ -3,7 +3,7 @@ from . import _names, _ops, _schema, _thunder
 from ._cuda_kernel import Kernel
 from ._create import asarray
 
-_INPLACE, _ELEMENTWISE, _EFFECTS = 1, 2, 4
+_INPLACE, _ELEMENTWISE, _EFFECTS, _NOT_DIFFERENTIABLE = 1, 2, 4, 8
 
 
 class Node:
@@ -96,7 +96,7 @@ def _types(results):
     return tuple(one if isinstance(one, _thunder.Tensor) else (one[0], tuple(one[1])) for one in _tuple(results))
 
 
-def op(schema, *, meta=None, vjp=None, doc="", inplace=False, elementwise=False, effects=False, cuda=None):
+def op(schema, *, meta=None, vjp=None, doc="", inplace=False, elementwise=False, effects=False, not_differentiable=False, cuda=None):
     """A decorator: the function, of tensors and constants as the schema has them, becomes an op.
 
         @th.op("square_plus(tensor x, float c=1.0) -> tensor")
@@ -112,17 +112,18 @@ def op(schema, *, meta=None, vjp=None, doc="", inplace=False, elementwise=False,
 
     meta(line) gives the type of each result: a tensor that it is like, or (dtype, shape). vjp(ctx, *cotangents) gives a
     gradient for each argument, None for none: a tuple, or the one of a single argument; ctx has args, what the op was given, in the schema's
-    order, results, what it gave, and needs_input_grad, which of the arguments want a gradient. inplace adds the form NAME_,
-    elementwise lets a result take the memory of an input, effects says that calling it is the point: it is never merged or
-    dropped. The name may have a part in front, such as "mine.square_plus". cuda, a th.cuda.Kernel, runs it on CUDA devices; with
-    a meta function the decorated one may then be None: there is no kernel for the CPU.
+    order, results, what it gave, and needs_input_grad, which of the arguments want a gradient. Without one a gradient that passes
+    through what meta describes is an error, unless not_differentiable says that none does. inplace adds the form NAME_, elementwise
+    lets a result take the memory of an input, effects says that calling it is the point: it is never merged or dropped. The name may
+    have a part in front, such as "mine.square_plus". cuda, a th.cuda.Kernel, runs it on CUDA devices; with a meta function the
+    decorated one may then be None: there is no kernel for the CPU.
     """
     def register(function):
         def gradient(args, results, cotangents, needs):
             return vjp(Context(args, results, needs), *cotangents)
 
         text = doc or (getattr(function, "__doc__", None) or "").strip().partition("\n")[0] or schema.partition("(")[0].strip()
-        flags = inplace * _INPLACE + elementwise * _ELEMENTWISE + effects * _EFFECTS
+        flags = inplace * _INPLACE + elementwise * _ELEMENTWISE + effects * _EFFECTS + not_differentiable * _NOT_DIFFERENTIABLE
         _thunder.add_op(schema, text, flags, None if meta else function, (lambda fields: _types(meta(Node(*fields)))) if meta else None,
                         gradient if vjp else None)
         name = schema.partition("(")[0].strip()
