@@ -205,6 +205,57 @@ class Modules(unittest.TestCase):
         own.fc.weight.copy_(th.zeros(1, 3))
         self.assertEqual(made(x).tolist(), wanted)
 
+    def test_a_deep_copy_and_another_dtype_train_what_the_module_trains(self):
+        def state(net):
+            return {name: (p.requires_grad, isinstance(p, nn.Parameter), None if p.grad is None else p.grad.tolist()) for name, p in net.named_parameters()}
+        net = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))
+        net[0].weight.requires_grad_(False)
+        net[2].weight.note = "mine"
+        with th.tape():
+            net(th.ones(2, 3)).sum().backward()
+        net[1].running_mean.requires_grad_()
+        self.assertIsNone(net[0].weight.grad)
+        self.assertIsNotNone(net[2].weight.grad)
+        made, (twice, weight), (alone, again) = copy.deepcopy(net), copy.deepcopy([net, net[2].weight]), copy.deepcopy([net[2].weight, net])
+        for one in (made, twice, again):
+            self.assertEqual(state(one), state(net))
+            self.assertTrue(one[1].running_mean.requires_grad)
+            self.assertEqual(one[2].weight.note, "mine")
+        self.assertIs(twice[2].weight, weight)
+        self.assertIs(again[2].weight, alone)
+        made[2].bias.grad.zero_(), made[0].weight.requires_grad_()
+        self.assertFalse(net[0].weight.requires_grad)
+        self.assertTrue(net[2].bias.grad.abs().sum().item() > 0)
+        half = copy.deepcopy(net).to(th.bfloat16)
+        self.assertEqual({name: row[:2] for name, row in state(half).items()}, {name: row[:2] for name, row in state(net).items()})
+        self.assertIs(half[2].weight.grad.dtype, th.bfloat16)
+        given = {name: th.zeros_like(t) for name, t in net.state_dict().items()}
+        net.load_state_dict(given, assign=True)
+        self.assertEqual([p.requires_grad for p in net.parameters()], [False] + [True] * 5)
+
+    def test_a_deep_copy_has_the_hooks_of_the_module(self):
+        seen = []
+
+        class Hooked(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = nn.Identity()
+
+            def forward(self, x):
+                return self.inner(x)
+        net = Hooked()
+        handles = [net.register_forward_hook(lambda module, args, output: seen.append(module) or output * 2), net.inner.register_forward_pre_hook(lambda module, args: args[0] + 1),
+                   net.inner.register_full_backward_hook(lambda module, given, came: (given[0] * 3,))]
+        x = th.ones(2)
+        wanted, gradient = net(x).tolist(), th.grad(lambda y: net(y).sum())(x).tolist()
+        made = copy.deepcopy(net)
+        for handle in handles:
+            handle.remove()
+        self.assertEqual((made(x).tolist(), th.compile(made)(x).tolist()), (wanted, wanted))
+        self.assertEqual(th.grad(lambda y: made(y).sum())(x).tolist(), gradient)
+        self.assertIs(seen[-1], made)
+        self.assertEqual(net(x).tolist(), [1, 1])
+
     def test_modules_print_their_options_as_in_pytorch(self):
         class Small(nn.Module):
             def __init__(self):

@@ -3,6 +3,8 @@
 They are attributes of the tensors, p.grad. In a compiled function, whose tensors have no data yet, what it leaves there is assigned at
 the end of each call, as other attributes are (_writes.py); what it found there is guarded.
 """
+from copy import deepcopy
+
 from . import _ops, _thunder, _tree, _writes
 from ._host import GRAD, ITEM
 from ._thunder import Tensor
@@ -25,6 +27,20 @@ def set_requires_grad(x, value):
         raise RuntimeError(f"only tensors of real numbers can have gradients, not {x.dtype}")
     vars(_thunder.know(x))[_FROZEN] = bool(value)
     _thunder.touch(_FROZEN)
+
+
+def carry(x, copy, memo=None):
+    """What was said of a tensor holds of its copy, too: that it is a parameter, whether it requires grad, its gradient, and attributes of
+    the user's. memo: of copy.deepcopy()."""
+    if _thunder.is_parameter(x):
+        _thunder.mark_parameter(copy)
+    if not x.is_concrete or not vars(x):
+        return copy
+    own = vars(_thunder.know(copy))
+    for name, value in vars(x).items():
+        own[name] = _op["to"](_op["clone"](value), copy.dtype) if name == GRAD else value if memo is None else deepcopy(value, memo)
+    _thunder.touch(_FROZEN)
+    return copy
 
 
 def requires_grad_(x, requires_grad=True):

@@ -4,7 +4,7 @@ import copy
 import functools
 
 from . import _backward, _functions, _hooks, _memory_format, _names, _schema, _state, _thunder
-from ._create import asarray
+from ._create import over_memory
 from ._thunder import ModuleBase, Tensor
 
 kinds = {row["name"]: row for row in _schema.describe("modules")}
@@ -24,7 +24,7 @@ class Parameter(metaclass=_Marked):
     __module__ = "thunder.nn"
 
     def __new__(cls, data, requires_grad=True):
-        made = _thunder.mark_parameter(asarray(data))
+        made = _thunder.mark_parameter(over_memory(data))
         return made if requires_grad else _backward.requires_grad_(made, False)
 
 
@@ -328,6 +328,13 @@ class Module(_hooks.Hooked, ModuleBase):
     def _filled(self, made, memo):
         """The copy that the library made of this module, with copies of the attributes."""
         memo[id(self)] = made
+        for name, role in self._own_names().items():
+            tensor, copied = self._tensor(name), made._tensor(name)
+            if memo.setdefault(id(tensor), copied) is copied:
+                _backward.carry(tensor, copied, memo)
+                memo.setdefault(id(memo), []).append(tensor)  # as long as its id counts
+            else:
+                made._set_tensor(name, memo[id(tensor)], role)  # it was copied with something else
         for name, child in self.named_children():
             if id(child) in memo:
                 made._add(name, memo[id(child)])  # it has another place as well
@@ -382,9 +389,13 @@ class Module(_hooks.Hooked, ModuleBase):
         if device is not None:
             self._to(device)
         if dtype is not None:
+            before = [(module, {name: module._tensor(name) for name in module._own_names()}) for module in self.modules()]
             self._to_dtype(dtype)
-            for module in self.modules():
+            for module, tensors in before:
                 module._hold_again()
+                for name, tensor in tensors.items():
+                    if module._tensor(name) is not tensor:
+                        _backward.carry(tensor, module._tensor(name))
         return self
 
     def float(self):

@@ -2,7 +2,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from . import _create
+from . import _backward, _create
 
 
 class IncompatibleKeys(NamedTuple):
@@ -83,7 +83,10 @@ def _is_needed(path):
 def _assign(module, path, tensor):
     parent, _, name = path.rpartition(".")
     owner = module.get_submodule(parent)
+    trained = _backward.requires_grad(owner._tensor(name))
     owner._set_tensor(name, tensor, owner._own_names()[name])
+    if trained != _backward.requires_grad(tensor):
+        _backward.set_requires_grad(tensor, trained)
 
 
 def load(who, own, state, strict, judge=lambda keys: keys, errors=(), assigned=None):

@@ -63,18 +63,22 @@ def _format(x, spec):
 
 # ---- pickling and copying ----
 
-def _rebuild(array, dtype, device=_CPU):
+def _rebuild(array, dtype, device=_CPU, is_parameter=False, requires_grad=False):
     made = _thunder.share(array)
-    return made if made.dtype is dtype and device is _CPU else _op["to"](made, dtype, device)
+    made = made if made.dtype is dtype and device is _CPU else _op["to"](made, dtype, device)
+    if is_parameter:
+        _thunder.mark_parameter(made)
+    return made if requires_grad == _backward.requires_grad(made) else _backward.requires_grad_(made, requires_grad)
 
 
 def _reduce(x):
-    return _rebuild, (numpy.ascontiguousarray(_array(_on_host(x))).reshape(x.shape), x.dtype, x.device)
+    return _rebuild, (numpy.ascontiguousarray(_array(_on_host(x))).reshape(x.shape), x.dtype, x.device, _thunder.is_parameter(x),
+                      _backward.requires_grad(x))
 
 
 def _deepcopy(x, memo):
     memo[id(x)] = copy = _op["clone"](x)
-    return copy
+    return _backward.carry(x, copy, memo)
 
 
 # ---- what Python asks of numbers and sequences ----
