@@ -208,7 +208,11 @@ const int64_t* thunder_tensor_strides(const thunder_tensor* tensor) noexcept {
 }
 
 int32_t thunder_tensor_is_contiguous(const thunder_tensor* tensor) noexcept {
-  return tensor && core(tensor)->concrete() && core(tensor)->contiguous();
+  if (!tensor) return 0;
+  const Tensor& t = *core(tensor);
+  if (t.kind() != Tensor::Kind::proxy) return t.concrete() && t.contiguous();
+  auto* scope = dynamic_cast<TracingScope*>(t.owner());
+  return scope ? scope->is_contiguous(t) : -1;
 }
 
 size_t thunder_tensor_nbytes(const thunder_tensor* tensor) noexcept {
@@ -218,6 +222,10 @@ size_t thunder_tensor_nbytes(const thunder_tensor* tensor) noexcept {
 int32_t thunder_tensor_is_concrete(const thunder_tensor* tensor) noexcept { return tensor && core(tensor)->concrete(); }
 
 thunder_status* thunder_tensor_status(const thunder_tensor* tensor) noexcept {
+int32_t thunder_tensor_shares_memory(const thunder_tensor* tensor) noexcept {
+  return tensor && core(tensor)->concrete() && !core(tensor)->storage()->unique();
+}
+
   return handle(guarded(__func__, [&] {
     need(tensor, "tensor");
     if (core(tensor)->kind() == Tensor::Kind::failed) throw Error(core(tensor)->failure());

@@ -22,20 +22,6 @@ static int call_device_of(lua_State *L)
     return 1;
 }
 
-static int call_nbytes(lua_State *L)
-{
-    const thunder_tensor *tensor = tensor_check(L, 1);
-    lua_pushinteger(L, (lua_Integer)thunder_tensor_nbytes(tensor));
-    return 1;
-}
-
-static int call_is_contiguous(lua_State *L)
-{
-    const thunder_tensor *tensor = tensor_check(L, 1);
-    lua_pushboolean(L, thunder_tensor_is_contiguous(tensor));
-    return 1;
-}
-
 static int call_reset_peak_memory_stats(lua_State *L)
 {
     thunder_device device = device_check(L, 1);
@@ -364,8 +350,6 @@ void open_calls(lua_State *L)
         {"rank", call_rank},
         {"dtype", call_dtype},
         {"device_of", call_device_of},
-        {"nbytes", call_nbytes},
-        {"is_contiguous", call_is_contiguous},
         {"reset_peak_memory_stats", call_reset_peak_memory_stats},
         {"empty_cache", call_empty_cache},
         {"synchronize", call_synchronize},

@@ -43,6 +43,27 @@ static int core_size(lua_State *L)
     return 1;
 }
 
+/* core.nbytes(x): of a traced one as well, which then depends on its sizes. */
+static int core_nbytes(lua_State *L)
+{
+    const thunder_tensor *tensor = tensor_check(L, 1);
+    lua_Integer bytes = (lua_Integer)thunder_tensor_nbytes(tensor);
+    if (!thunder_tensor_is_concrete(tensor)) {
+        bytes = (thunder_tensor_dtype(tensor) & 0xff) / 8;
+        for (size_t i = 0; i < thunder_tensor_rank(tensor); i++) bytes *= thunder_tensor_size(tensor, (int32_t)i);
+    }
+    lua_pushinteger(L, bytes);
+    return 1;
+}
+
+static int core_is_contiguous(lua_State *L)
+{
+    const int32_t is_dense = thunder_tensor_is_contiguous(tensor_check(L, 1));
+    if (is_dense < 0) return refuse(L, "is_contiguous: this traced tensor has no layout: it is known in compiled functions, not of arguments of rules and passes");
+    lua_pushboolean(L, is_dense);
+    return 1;
+}
+
 thunder_status *tensor_materialized(lua_State *L, thunder_tensor *tensor, int32_t *concrete)
 {
     *concrete = thunder_tensor_is_concrete(tensor);
@@ -86,7 +107,8 @@ static int core_is_real(lua_State *L)
 void open_tensor(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        {"size", core_size}, {"shape", core_shape}, {"is_concrete", core_is_concrete},
+        {"size", core_size}, {"shape", core_shape}, {"nbytes", core_nbytes},
+        {"is_contiguous", core_is_contiguous}, {"is_concrete", core_is_concrete},
         {"is_tensor", core_is_tensor}, {"is_real", core_is_real},
         {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);

@@ -36,6 +36,7 @@ class TracingRecorder : public Recorder {
   // Strides in elements, for the traced sizes.
   Sizes strides(ValueId v) const;
   void set_strides(ValueId v, const Sizes& strides) { strides_[v] = strides; }
+  bool is_contiguous(ValueId v) const;
 
  protected:
   void recorded(const Node&) override;
@@ -101,6 +102,11 @@ class TracingScope : public Scope {
   // Whether a tensor was written in place. Writes through views depend on strides, which depend on the sizes.
   bool wrote() const { return wrote_; }
   // For each value of a finished trace, of its inputs and of the results of its lines, the value in whose memory it
+  // Whether the memory of this proxy of the scope will be dense, for the traced sizes.
+  bool is_contiguous(const Tensor& proxy);
+  // Throws if a function that this thread traces has written the memory of a concrete tensor: it then holds what it
+  // held before, until the program runs.
+  static void require_current(const Tensor& t);
   // lies; kNoValue for others.
   std::vector<ValueId> roots(const Trace& trace) const;
   Draw draw();

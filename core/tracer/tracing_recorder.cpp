@@ -84,6 +84,17 @@ Sizes TracingRecorder::strides(ValueId v) const {
   return dense_strides(hint_sizes(type(v).shape));
 }
 
+// Sizes are read as numbers where it depends on them.
+bool TracingRecorder::is_contiguous(ValueId v) const {
+  const auto it = strides_.find(v);
+  return it == strides_.end() || is_dense(hint_sizes(type(v).shape), it->second);
+}
+
+bool TracingScope::is_contiguous(const Tensor& proxy) {
+  recorder_->build();
+  return recorder_->is_contiguous(proxy.value());
+}
+
 void TracingRecorder::recorded(const Node& node) {
   if (!def(node).view) return;
   const DimReads::Pause layout;

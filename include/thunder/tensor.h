@@ -57,13 +57,17 @@ size_t thunder_tensor_rank(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
 /* The extent of one axis; a negative axis counts from the back; -1 if there is no such axis. */
 int64_t thunder_tensor_size(const thunder_tensor *tensor, int32_t axis) THUNDER_NOEXCEPT;
 /* Of concrete tensors only (else NULL, NULL, 0, 0): `rank` extents, `rank` strides, whether the memory is dense
- * row-major, and the bytes of its elements without gaps: what read and write expect. */
+ * row-major, and the bytes of its elements without gaps: what read and write expect. Of a function that is traced it is known as
+ * well whether a tensor will be dense; -1: it is not known. */
 const int64_t *thunder_tensor_shape(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
 const int64_t *thunder_tensor_strides(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
 int32_t thunder_tensor_is_contiguous(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
 size_t thunder_tensor_nbytes(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
 /* 1 if it has data; 0 for a proxy, a plain number and a failed tensor. */
 int32_t thunder_tensor_is_concrete(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
+/* 1 if others show its memory, too: another handle that is a view of it, or of which it is one, or what a consumer got by
+ * DLPack. Handles that thunder_tensor_retain() gave are the same one. */
+int32_t thunder_tensor_shares_memory(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
 /* Why it failed, or NULL. */
 THUNDER_CHECK thunder_status *thunder_tensor_status(const thunder_tensor *tensor) THUNDER_NOEXCEPT;
 

@@ -95,12 +95,32 @@ static void from_others(thunder_context *context)
     CHECK(deleted == 1);
 }
 
+/* Whether somebody else shows a memory. */
+static void shared(thunder_context *context)
+{
+    const int64_t shape[] = { 2 };
+    const float data[] = { 1, 2 };
+    thunder_tensor *t = test_f32(context, 1, shape, data), *view = NULL;
+    CHECK(!thunder_tensor_shares_memory(NULL) && !thunder_tensor_shares_memory(t));
+    OK(thunder_tensor_view(t, 1, shape, NULL, 0, &view));
+    CHECK(thunder_tensor_shares_memory(t) && thunder_tensor_shares_memory(view));
+    thunder_tensor_release(t);
+    CHECK(!thunder_tensor_shares_memory(view));
+    struct DLManagedTensorVersioned *managed = NULL;
+    OK(thunder_tensor_to_dlpack(view, 1, NULL, &managed));
+    CHECK(thunder_tensor_shares_memory(view));
+    managed->deleter(managed);
+    CHECK(!thunder_tensor_shares_memory(view));
+    thunder_tensor_release(view);
+}
+
 int main(void)
 {
     thunder_context *context = NULL;
     OK(thunder_context_create(NULL, &context));
     round_trip(context);
     round_trip_unordered(context);
+    shared(context);
     from_others(context);
     thunder_context_release(context);
     return 0;

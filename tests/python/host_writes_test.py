@@ -93,6 +93,32 @@ class Writes(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "argument .* is shortened"):
             th.compile(lambda l: l.pop() * 1)([th.tensor(X)])
 
+    def test_leave_memory_alone_that_somebody_else_shows(self):
+        class State(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("mean", th.zeros(2))
+
+            def forward(self, x):
+                self.mean = self.mean * 0.5 + x
+                self.seen = x * 2
+                return x
+
+        ways = {"a view": lambda t: t[0:], "another shape": lambda t: t.reshape(1, 2), "an element": lambda t: t[1], "detach": lambda t: t.detach(),
+                "numpy": lambda t: t.numpy(), "a view of numpy's": lambda t: t.numpy()[1:], "asarray": np.asarray, "DLPack": np.from_dlpack, "a buffer": memoryview,
+                "a view of a view": lambda t: t.reshape(2, 1)[1], "itself": lambda t: t, "expanded": lambda t: t.expand(3, 2), "contiguous": lambda t: t.contiguous()}
+
+        def keep(way, take):
+            module, kept = State(), []
+            f = way(module)
+            for step in range(3):
+                f(th.tensor(X) + step)
+                kept.append((take(module.mean), take(module.seen)))
+            return [[np.asarray(one).tolist() for one in pair] for pair in kept]
+        for name, take in ways.items():
+            with self.subTest(name):
+                self.assertEqual(keep(th.compile, take), keep(lambda module: module, take))
+
     def test_are_no_part_of_a_file(self):
         log = []
         f = th.compile(lambda x: log.append(x * 2))

@@ -7,6 +7,7 @@ import unittest
 
 import numpy as np
 import thunder as th
+from thunder import nn
 
 th.seed(0)  # the same numbers at each run
 
@@ -269,6 +270,46 @@ class Values(unittest.TestCase):
         self.assertEqual(th.func.grad(asks_before_sum)(th.ones(3)).tolist(), [2, 2, 2])
         self.assertEqual(inside, [outside] * len(inside))
         self.assertGreaterEqual(len(inside), 2)
+
+    def test_of_a_traced_function_have_the_layout_and_bytes_that_they_will_have(self):
+        views = {"itself": lambda x: x, "t": lambda x: x.T, "contiguous": lambda x: x.T.contiguous(), "a row": lambda x: x[1], "a column": lambda x: x[:, 1],
+                 "rows": lambda x: x[1:], "columns": lambda x: x[:, 1:], "steps": lambda x: x[::2], "one column": lambda x: x[:, :1], "expanded": lambda x: x[:1].expand(3, 4),
+                 "unsqueezed": lambda x: x.T.unsqueeze(0), "reshaped": lambda x: x.T.reshape(12), "permuted": lambda x: x.reshape(3, 2, 2).permute(0, 2, 1),
+                 "an op's": lambda x: x.T + 1, "a copy": lambda x: x.T.clone(), "another dtype": lambda x: x.double(), "a number": lambda x: x.sum(),
+                 "no elements": lambda x: x[:0], "written": lambda x: x.clone().T.add_(1), "cat": lambda x: th.cat([x.T, x.T]), "made": lambda x: th.zeros(2, 5),
+                 "split": lambda x: x.split(2, 1)[1], "diagonal": lambda x: x.diagonal(), "a view's view": lambda x: x.T[1:].T, "int8": lambda x: x.to(th.int8)}
+
+        def known(x):
+            made = [view(x) for view in views.values()]
+            return [made_one.is_contiguous() for made_one in made], [made_one.nbytes for made_one in made], [x * (3 if made_one.is_contiguous() else 2) for made_one in made]
+        dense = th.arange(12.0).reshape(3, 4)
+        for x in (dense, th.arange(12.0).reshape(4, 3).T, th.arange(24.0).reshape(3, 8)[:, ::2], th.arange(4.0).reshape(1, 4).expand(3, 4)):
+            layouts, sizes, results = known(x)
+            for options in ({}, {"fullgraph": False}, {"dynamic": True}):
+                f = th.compile(known, **options)
+                for _ in range(2):
+                    got = f(x)
+                    self.assertEqual(dict(zip(views, got[0])), dict(zip(views, layouts)), options)
+                    self.assertEqual(dict(zip(views, got[1])), dict(zip(views, sizes)), options)
+                    self.assertEqual([t.tolist() for t in got[2]], [t.tolist() for t in results])
+        f = th.compile(lambda x: x * x.nbytes, dynamic=True)
+        self.assertEqual([f(th.ones(n)).tolist()[0] for n in (3, 5, 9)], [12, 20, 36])
+
+    def test_copies_and_pickles_are_what_was_said_of_the_tensor(self):
+        x = th.ones(2).requires_grad_()
+        with th.tape():
+            (x * x).sum().backward()
+        x.note = ["mine"]
+        frozen, plain = nn.Parameter(th.ones(2), requires_grad=False), th.ones(2)
+        for make in (copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))):
+            for one in (x, frozen, nn.Parameter(th.ones(2)), plain, nn.Parameter(th.ones(2)).bfloat16()):
+                made = make(one)
+                self.assertEqual((made.requires_grad, isinstance(made, nn.Parameter)), (one.requires_grad, isinstance(one, nn.Parameter)))
+        made = copy.deepcopy(x)
+        self.assertEqual((made.grad.tolist(), made.note), ([2, 2], ["mine"]))
+        made.grad.zero_(), made.note.append("too")
+        self.assertEqual((x.grad.tolist(), x.note), ([2, 2], ["mine"]))
+        self.assertIsNone(pickle.loads(pickle.dumps(x)).grad)
 
     def test_pickles_and_copies_are_equal_and_apart(self):
         for x in (th.randn(2, 3), th.tensor(3), th.ones(2).bfloat16(), th.zeros(0, 2), th.randn(3, 2).T):

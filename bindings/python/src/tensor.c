@@ -32,7 +32,12 @@ static PyObject *tensor_ndim(PyObject *object, void *unused)
 }
 static PyObject *tensor_nbytes(PyObject *object, void *unused)
 {
-    return PyLong_FromSize_t(thunder_tensor_nbytes(tensor_handle(object)));
+    const thunder_tensor *tensor = tensor_handle(object);
+    if (thunder_tensor_is_concrete(tensor)) return PyLong_FromSize_t(thunder_tensor_nbytes(tensor));
+    PyObject *shape = tensor_shape(object, NULL), *bytes = shape ? PyLong_FromLong((thunder_tensor_dtype(tensor) & 0xff) / 8) : NULL;
+    for (Py_ssize_t i = 0; bytes && i < PyTuple_GET_SIZE(shape); i++) Py_SETREF(bytes, PyNumber_Multiply(bytes, PyTuple_GET_ITEM(shape, i)));
+    Py_XDECREF(shape);
+    return bytes;
 }
 /* For its text, which says of a tensor of a traced function that ended that it was traced. */
 static int materialize_for_text(thunder_tensor *tensor)
@@ -50,7 +55,13 @@ static PyObject *tensor_is_concrete(PyObject *object, void *unused)
 }
 static PyObject *tensor_is_contiguous(PyObject *object, PyObject *unused)
 {
-    return PyBool_FromLong(thunder_tensor_is_contiguous(tensor_handle(object)));
+    const int32_t is_dense = thunder_tensor_is_contiguous(tensor_handle(object));
+    if (is_dense < 0) return PyErr_Format(PyExc_TypeError, "this traced tensor has no layout: is_contiguous() is known in compiled functions, not of arguments of rules and passes");
+    return PyBool_FromLong(is_dense);
+}
+static PyObject *tensor_shares_memory(PyObject *object, PyObject *unused)
+{
+    return PyBool_FromLong(thunder_tensor_shares_memory(tensor_handle(object)));
 }
 /* Strides in elements, as PyTorch has them. */
 static PyObject *tensor_stride(PyObject *object, PyObject *unused)
@@ -101,12 +112,13 @@ static PyGetSetDef members[] = {
     {"dtype", tensor_dtype, NULL, "The type of its elements.", NULL},
     {"device", tensor_device, NULL, "Where its memory is.", NULL},
     {"ndim", tensor_ndim, NULL, "How many dims it has.", NULL},
-    {"nbytes", tensor_nbytes, NULL, "The bytes of its elements; 0 while it is traced.", NULL},
+    {"nbytes", tensor_nbytes, NULL, "The bytes of its elements.", NULL},
     {"is_concrete", tensor_is_concrete, NULL, "False in a traced function, where it has no elements yet.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef methods[] = {
     {"item", tensor_item, METH_NOARGS, "The only element, as a number of Python."},
     {"is_contiguous", tensor_is_contiguous, METH_NOARGS, "Whether its memory is dense and row-major."},
+    {"_shares_memory", tensor_shares_memory, METH_NOARGS, NULL},
     {"data_ptr", tensor_data_ptr, METH_NOARGS, "Where its first element is in memory."},
     {"stride", tensor_stride, METH_NOARGS, "The distances, in elements, from one to the next along each dim."},
     {"__dlpack__", (PyCFunction)(void (*)(void))tensor_dlpack, METH_VARARGS | METH_KEYWORDS, "A capsule with its memory."},

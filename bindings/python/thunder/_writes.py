@@ -198,13 +198,13 @@ def perform(writes, result, args, named):
 
 
 def _stored(old, value):
-    """The tensor to keep for `value`: the one that is there, with other elements, if it was made here and nobody else has it, so
+    """The tensor to keep for `value`: the one that is there, with other elements, if it was made here and nobody else has it or its memory, so
     that programs which read it stay what they are."""
     if not isinstance(value, Tensor):
         return value
     fits = isinstance(old, Tensor) and _made.get(id(old)) is old and not _thunder.is_recording() and (
         old.shape, old.dtype, old.device) == (value.shape, value.dtype, value.device)
-    if fits and sys.getrefcount(old) - _thunder.held(old) <= _OWN:
+    if fits and sys.getrefcount(old) - _thunder.held(old) <= _OWN and not old._shares_memory():
         _op["copy_"](old, value)
         return old
     _made[id(value)] = value
