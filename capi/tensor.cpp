@@ -55,6 +55,7 @@ void need_data(const Tensor& t) {
   switch (t.kind()) {
     case Tensor::Kind::concrete:
       SegmentScope::before_access(t, false);
+      TracingScope::require_current(t);
       return;
     case Tensor::Kind::failed:
       throw Error(t.failure());
@@ -221,11 +222,11 @@ size_t thunder_tensor_nbytes(const thunder_tensor* tensor) noexcept {
 
 int32_t thunder_tensor_is_concrete(const thunder_tensor* tensor) noexcept { return tensor && core(tensor)->concrete(); }
 
-thunder_status* thunder_tensor_status(const thunder_tensor* tensor) noexcept {
 int32_t thunder_tensor_shares_memory(const thunder_tensor* tensor) noexcept {
   return tensor && core(tensor)->concrete() && !core(tensor)->storage()->unique();
 }
 
+thunder_status* thunder_tensor_status(const thunder_tensor* tensor) noexcept {
   return handle(guarded(__func__, [&] {
     need(tensor, "tensor");
     if (core(tensor)->kind() == Tensor::Kind::failed) throw Error(core(tensor)->failure());

@@ -59,6 +59,8 @@ static int run(lua_State *L)
     const bool traced = thunder_scope_is_tracing(f->scope);
     layer *state = layer_of(L);
     state->symbols = traced && (state->symbols || f->callback->symbols); /* as they are for the function that calls this one */
+    const bool made_before = state->made_traced;
+    state->made_traced = false;
     int count = push_function(L, f->callback);
     const int first_result = lua_gettop(L) - count, owner = first_result - 1;
     const bool captures = traced && count == 0 && luaL_testudata(L, owner, box_name(BOX_COMPILED));
@@ -72,6 +74,10 @@ static int run(lua_State *L)
         const char *wrong = values_add(L, i, f->out);
         if (wrong) luaL_error(L, "result %d of the function: %s", i - first_result + 1, wrong);
     }
+    lua_settop(L, owner);
+    /* Each call is to have its own of what a traced function makes and gives up, which the library sees by who has it. */
+    if (state->made_traced) lua_gc(L, LUA_GCCOLLECT);
+    state->made_traced |= made_before;
     return 0;
 }
 

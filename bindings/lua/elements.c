@@ -127,6 +127,7 @@ static int core_tensor(lua_State *L)
     thunder_tensor *tensor = NULL;
     check_status(L, thunder_tensor_create(layer_of(L)->context, f.dtype, f.rank, f.shape, 0, data, bytes, &tensor));
     made->handle = tensor;
+    layer_note_made(layer_of(L));
     memory_allocated(L, bytes);
     return 1;
 }

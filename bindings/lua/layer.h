@@ -34,6 +34,7 @@ typedef struct layer {
     thunder_scope *eager;     /* made at the first eager op */
     thunder_scope *scope;     /* where ops go now: a traced function's, a tape's, or NULL for the eager one */
     bool symbols;             /* sizes that stand for any are objects now */
+    bool made_traced;         /* a tensor or a module was made while a function was traced: see run() of callback.c */
     bool sizes_given;         /* such an object was made since the function that is traced began */
     thunder_status *failed;   /* the error on its way into Lua; here, so that a jump cannot lose it */
     struct place *places;     /* "file:line" texts that traces point to */
@@ -56,6 +57,7 @@ void kept_free(kept *forgotten);
 
 extern const char layer_key, layer_table_keys[]; /* of the registry */
 layer *layer_of(lua_State *L);
+void layer_note_made(layer *self); /* a tensor with data, a module or an optimiser */
 layer *layer_open(lua_State *L, thunder_context *context_or_null);  /* makes it; raises */
 layer *layer_retain(layer *self);
 void layer_release(layer *self);

@@ -36,6 +36,11 @@ static void make_tables(lua_State *L)
     }
 }
 
+void layer_note_made(layer *self)
+{
+    if (self->scope && thunder_scope_is_tracing(self->scope)) self->made_traced = true;
+}
+
 layer *layer_open(lua_State *L, thunder_context *context)
 {
     make_tables(L);

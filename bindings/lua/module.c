@@ -24,6 +24,7 @@ static int construct(lua_State *L)
     check_status(L, thunder_module_create(layer_of(L)->context, kind->name, c.any, (size_t)c.count,
                                           c.named ? c.names : NULL, &module));
     made->handle = module;
+    layer_note_made(layer_of(L));
     return 1;
 }
 

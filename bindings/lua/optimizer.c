@@ -24,6 +24,7 @@ static int core_optimizer(lua_State *L)
     thunder_optimizer *optimizer = NULL;
     check_status(L, thunder_optimizer_create(layer_of(L)->context, kind, parameters, options, &optimizer));
     made->handle = optimizer;
+    layer_note_made(layer_of(L));
     return 1;
 }
 

@@ -168,7 +168,8 @@ std::vector<Tensor*> note_results(const Values& out, Entry& entry) {
   return outputs;
 }
 
-Trace finish_trace(TracingScope& scope, const Values& out, Entry& entry, const Tracing& how) {
+Trace finish_trace(TracingScope& scope, Values& out, Entry& entry, const Tracing& how) {
+  scope.take_results(out);
   Trace trace = scope.finish(note_results(out, entry));
   if (how.mask && scope.wrote()) entry.roots = scope.roots(trace);
   entry.guards = scope.take_guards();

@@ -144,7 +144,7 @@ class SameTree : public Fact {
 };
 
 void guard(Scope& scope, const Place& place, std::unique_ptr<Fact> fact) {
-  scope.guard(place.root->generation(), std::move(fact));
+  if (!place.root->made_in_trace()) scope.guard(place.root->generation(), std::move(fact));
 }
 
 Tensor* read(Scope& scope, Module& module, std::string_view path, const Module::NamedSlot* slot) {
@@ -164,7 +164,7 @@ class Entered final : public LayerCall {
       access_.root = Ref<Module>(&module);
       access_.outer = outer_;
       for (auto& at : modules_of(module)) access_.paths.emplace(at.module, std::move(at.path));
-      scope.guard(module.generation(), std::make_unique<SameTree>(access_.root));
+      guard(scope, {access_.root, ""}, std::make_unique<SameTree>(access_.root));
       scope.access = &access_;
     }
     scope.layer = this;  // nothing fails from here on

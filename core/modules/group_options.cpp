@@ -34,7 +34,7 @@ class SameSettings : public Fact {
 }  // namespace
 
 void Optimizer::guard_settings(Scope& scope) {
-  if (!scope.tracing()) return;
+  if (!scope.tracing() || state_->made_in_trace()) return;
   std::vector<Settings> all;
   for (const Group& group : groups_) all.push_back(group.settings);
   scope.guard(state_->generation(), std::make_unique<SameSettings>(Ref<Optimizer>(this), std::move(all)));

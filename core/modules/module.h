@@ -2,6 +2,7 @@
 #pragma once
 
 #include "modules/generation.h"
+#include "tracer/current_trace.h"
 #include "tracer/function.h"
 
 namespace thunder {
@@ -77,6 +78,8 @@ class Module : public Counted<Module> {
   // The path from the topmost module that this one is in, "blocks.0.fc1"; "" for that one. For messages.
   std::string place() const;
   std::shared_ptr<const std::atomic<uint64_t>> generation() const;
+  // Whether it was made by the function that this thread traces: no call finds another one there.
+  bool made_in_trace() const { return trace_ && trace_ == current_trace(); }
 
  private:
   void check_name(std::string_view name) const;
@@ -93,6 +96,7 @@ class Module : public Counted<Module> {
   std::vector<NamedSlot> tensors_;
   Ref<Function> forward_;
   bool training_ = true;
+  const uint64_t trace_ = current_trace();
   Generation::Pointer generation_ = std::make_shared<Generation>();
 };
 

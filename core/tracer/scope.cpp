@@ -56,9 +56,13 @@ Values* Scope::own(Ref<Values> v) {
 Scope::~Scope() { drop(); }
 
 // Whoever retained some of the values now owns them.
-void Scope::drop() {
+void Scope::forget_values() {
   for (auto& v : values_) v->lent = false;
   values_.clear();
+}
+
+void Scope::drop() {
+  forget_values();
   tensors_.clear();
 }
 

@@ -188,6 +188,8 @@ class Scope : public ProxyOwner {
   // Called before numbers among the arguments of an op become constants of the trace.
   virtual void take_live_numbers(const OpDef& /*op*/, std::span<Arg> /*args*/, const char* const* /*names*/) {}
   const std::vector<Ref<Tensor>>& owned() const { return tensors_; }
+  // Of functions that were called in it, and of what it was given.
+  void forget_values();
 
   ScopeEnvironment environment_;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "base/text.h"
 #include "ir/dim_reads.h"
@@ -10,6 +11,8 @@
 
 namespace thunder {
 namespace {
+
+thread_local TracingScope* t_innermost = nullptr;
 
 std::shared_ptr<Store> store_for(Scope* around) {
   auto* recorder = around ? dynamic_cast<Recorder*>(&around->builder()) : nullptr;
@@ -22,8 +25,10 @@ std::shared_ptr<Store> store_for(Scope* around) {
 TracingScope::TracingScope(ScopeEnvironment environment, std::string function, Scope* around)
     : Scope(std::move(environment)),
       function_(std::move(function)),
+      current_(around && around->tracing()),
       recorder_(std::make_unique<TracingRecorder>(*environment_.registry, store_for(around), *this)),
       around_(around),
+      outer_(std::exchange(t_innermost, this)),
       first_word_(next_words()) {
   if (!around) return;
   access = around->access;
@@ -33,6 +38,7 @@ TracingScope::TracingScope(ScopeEnvironment environment, std::string function, S
 
 // Proxies that outlive the scope report their type as seen.
 TracingScope::~TracingScope() {
+  t_innermost = outer_;
   const DimReads::Pause over;  // nothing is recorded any more
   if (around_) around_->traced_inside--;
   for (const Ref<Tensor>& t : symbolic_)
@@ -216,6 +222,24 @@ void TracingScope::write(Tensor* x, ValueId value) {
   for (size_t i = 0; i < strides.size(); i++) require(strides[i] != 0 || hint(shape[i]) <= 1, kExpanded);
   // The memory keeps its strides, whatever is stored in it.
   recorder_->set_strides(memory.write(*recorder_, v, value), strides);
+}
+
+void TracingScope::require_current(const Tensor& t) {
+  for (const TracingScope* s = t_innermost; s; s = s->outer_)
+    if (s->has_written(t))
+      thunder::fail(Code::proxy_has_no_data, "a tensor (", name(t.type()), ") was written by ", s->function_,
+                    " while it is traced, and is read here: what was written has no data before the program runs. "
+                    "Compute what depends on it by ops, such as where, or compile it with fullgraph = false");
+}
+
+bool TracingScope::has_written(const Tensor& t) const {
+  if (!wrote_) return false;
+  const Aliases& memory = recorder_->memory();
+  for (size_t i = 0; i < inputs_.size(); i++)
+    if (captured_[i] && captured_[i]->concrete() && captured_[i]->storage() == t.storage() &&
+        memory.latest(memory.root(inputs_[i].value)) != memory.root(inputs_[i].value))
+      return true;
+  return false;
 }
 
 Draw TracingScope::draw() {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "tracer/aliases.h"
+#include "tracer/current_trace.h"
 #include "tracer/recorder.h"
 #include "tracer/scope.h"
 
@@ -35,8 +36,8 @@ class TracingRecorder : public Recorder {
   const Aliases& memory() const { return aliases_; }
   // Strides in elements, for the traced sizes.
   Sizes strides(ValueId v) const;
-  void set_strides(ValueId v, const Sizes& strides) { strides_[v] = strides; }
   bool is_contiguous(ValueId v) const;
+  void set_strides(ValueId v, const Sizes& strides) { strides_[v] = strides; }
 
  protected:
   void recorded(const Node&) override;
@@ -101,12 +102,12 @@ class TracingScope : public Scope {
   static constexpr int64_t kWordsEnd = -(int64_t{1} << 62);
   // Whether a tensor was written in place. Writes through views depend on strides, which depend on the sizes.
   bool wrote() const { return wrote_; }
-  // For each value of a finished trace, of its inputs and of the results of its lines, the value in whose memory it
   // Whether the memory of this proxy of the scope will be dense, for the traced sizes.
   bool is_contiguous(const Tensor& proxy);
   // Throws if a function that this thread traces has written the memory of a concrete tensor: it then holds what it
   // held before, until the program runs.
   static void require_current(const Tensor& t);
+  // For each value of a finished trace, of its inputs and of the results of its lines, the value in whose memory it
   // lies; kNoValue for others.
   std::vector<ValueId> roots(const Trace& trace) const;
   Draw draw();
@@ -114,6 +115,8 @@ class TracingScope : public Scope {
   // From now on reading a value fails the scope, even if the function catches the error.
   void let_reads_fail() { reads_fail_ = true; }
 
+  // Results that have data become proxies of what they hold, so that they are no further handles of it.
+  void take_results(Values& results);
   // The finished trace: outputs resolved, writes to inputs collected, the random state advanced.
   Trace finish(std::span<Tensor* const> outputs);
   // For each input of the trace the captured tensor, or null for arguments.
@@ -168,10 +171,14 @@ class TracingScope : public Scope {
   ValueId resolve(ValueId v) { return recorder_->memory().resolve(*recorder_, v); }
   void refuse_unwritable(const Tensor& t) const;
   void refuse_overlaps(const Trace& trace) const;
+  bool is_given_up(size_t input);
+  bool has_written(const Tensor& t) const;
 
   std::string function_;
+  const CurrentTrace current_;
   std::unique_ptr<TracingRecorder> recorder_;
   Scope* const around_;
+  TracingScope* const outer_;  // on this thread
   std::unordered_map<ValueId, ValueId> captured_around_;  // by value of the scope around: the input that stands for it
   std::vector<Input> inputs_;
   std::vector<Ref<Tensor>> captured_;

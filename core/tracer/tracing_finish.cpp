@@ -36,6 +36,23 @@ std::vector<ValueId> TracingScope::roots(const Trace& trace) const {
   return out;
 }
 
+void TracingScope::take_results(Values& results) {
+  for (size_t i = 0; i < results.size(); i++)
+    if (results[i].tensor && results[i].tensor->concrete())
+      results[i].tensor = Ref<Tensor>(wrap(enter(results[i].tensor.get())));
+}
+
+// Whether nobody but this scope has the input's tensor any more: it was made while the function was traced, so that
+// each call begins with what it held then. Memory that was lent is another's.
+bool TracingScope::is_given_up(size_t input) {
+  Ref<Tensor>& kept = captured_[input];
+  if (!kept || !kept->concrete()) return false;
+  layouts_[input] = nullptr;
+  const bool alone = kept->unique() && kept->storage()->unique() && kept->storage()->owned();
+  layouts_[input] = kept;
+  return alone;
+}
+
 Trace TracingScope::finish(std::span<Tensor* const> outputs) {
   recorder_->build();
   std::vector<ValueId> values;
@@ -51,7 +68,10 @@ Trace TracingScope::finish(std::span<Tensor* const> outputs) {
     Var next = recorder_->call("prims.advance_random", {state, draws_});
     recorder_->memory().supersede(random_, next.id);
   }
-  return recorded(std::move(values));
+  Trace trace = recorded(std::move(values));
+  forget_values();
+  std::erase_if(trace.writes, [&](const Write& w) { return is_given_up(w.input); });
+  return trace;
 }
 
 Trace TracingScope::recorded(std::vector<ValueId> outputs) const {

@@ -18,8 +18,10 @@ Inner trace_inside(Scope& scope, Function& f, const Values& in, std::span<const 
   Values proxies(in);
   for (const InnerArgument& a : arguments)
     proxies.set_tensor(a.leaf, Ref<Tensor>(traced.argument_proxy(a.type, in.path(a.leaf), nullptr)));
-  inner.results = make<Values>(*apply(traced, f, proxies));
+  Values* results = apply(traced, f, proxies);
   if (traced.status()) throw Error(traced.status());
+  traced.take_results(*results);
+  inner.results = make<Values>(*results);
   std::vector<Tensor*> outputs;
   for (size_t i = 0; i < inner.results->size(); i++) {
     Tensor* t = (*inner.results)[i].tensor.get();

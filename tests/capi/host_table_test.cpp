@@ -146,6 +146,17 @@ struct HostTable : testing::Test {
     thunder_module_release(layer);
     return how;
   }
+  // One that the callback makes, writes and releases.
+  std::string made() {
+    compile([this](thunder_scope* s, const thunder_values* given) {
+      thunder_tensor* t = tensor(0);
+      th_add_(s, t, thunder_values_tensor(given, 0));
+      thunder_tensor* result = th_mul(s, t, t);
+      thunder_tensor_release(t);
+      return result;
+    });
+    return call() == 1 && call() == 1 ? "each call" : "once";
+  }
   std::string counted() {
     int times = 0;
     compile([&](thunder_scope* s, const thunder_values* given) { return times++, th_relu(s, thunder_values_tensor(given, 0)); });
@@ -193,7 +204,7 @@ TEST_F(HostTable, is_what_happens) {
       {"attributes of a module", &HostTable::number_of_the_callback}, {"captured variables", &HostTable::number_of_the_callback},
       {"globals", &HostTable::number_of_the_callback}, {"functions and methods that are defined again", &HostTable::number_of_the_callback},
       {"what lists, dicts, sets", &HostTable::number_of_the_callback}, {"attributes of objects", &HostTable::number_of_the_callback},
-      {"tensors that it assigns", &HostTable::kept}, {"tensors that it puts elsewhere", &HostTable::kept}, {"numbers that it counts", &HostTable::counted},
+      {"tensors that it assigns", &HostTable::kept}, {"tensors that it makes", &HostTable::made}, {"tensors that it puts elsewhere", &HostTable::kept}, {"numbers that it counts", &HostTable::counted},
       {"`seed()`", &HostTable::seeded}, {"files, the clock", &HostTable::counted}};
   std::ifstream file("../docs/from-pytorch.md");
   ASSERT_TRUE(file) << "the page is read from tests/, where CTest runs this";

@@ -134,6 +134,11 @@ def assigned():
     return written(f, lambda: len(log) == 2 and table["x"].tolist() == [2, 2] and net.last.tolist() == [2, 2])
 
 
+def made():
+    f = th.compile(lambda x: th.tensor([0.0]).add_(x) * 1)
+    return "each call" if [f(th.ones(1)).item() for _ in range(2)] == [1, 1] else "once"
+
+
 def put_elsewhere():
     queue = collections.deque()
     return written(lambda x: queue.append(x), lambda: len(queue) == 2)
@@ -159,7 +164,7 @@ PROGRAMS = {
     "elements of captured tensors": elements, "a float argument": float_argument, "`train()`": training, "members and parameters": members,
     "options of layers": options, "hooks": hooks, "attributes of a module": attributes, "captured variables": captured, "globals": a_global,
     "functions and methods that are defined again": defined_again, "what lists, dicts, sets": contents, "attributes of objects": of_objects,
-    "tensors that it assigns": assigned, "tensors that it puts elsewhere": put_elsewhere, "numbers that it counts": counted, "`seed()`": seeded,
+    "tensors that it assigns": assigned, "tensors that it makes": made, "tensors that it puts elsewhere": put_elsewhere, "numbers that it counts": counted, "`seed()`": seeded,
     "files, the clock": printed,
 }
 

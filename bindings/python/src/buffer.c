@@ -146,11 +146,12 @@ static thunder_tensor *copy_of(Py_buffer *view, thunder_dtype dtype)
 {
     thunder_tensor *made = NULL;
     int64_t *shape = PyMem_Calloc((size_t)view->ndim + 1, sizeof *shape);
-    char *dense = PyMem_Malloc((size_t)view->len + 1);
-    if (!shape || !dense) PyErr_NoMemory();
+    const bool is_dense = PyBuffer_IsContiguous(view, 'C');
+    char *dense = is_dense ? NULL : PyMem_Malloc((size_t)view->len + 1);
+    if (!shape || (!is_dense && !dense)) PyErr_NoMemory();
     for (int i = 0; shape && i < view->ndim; i++) shape[i] = view->shape[i];
-    if (shape && dense && PyBuffer_ToContiguous(dense, view, view->len, 'C') == 0)
-        check_status(thunder_tensor_create(context, dtype, (size_t)view->ndim, shape, THUNDER_CPU, dense, (size_t)view->len, &made));
+    if (shape && (is_dense || (dense && PyBuffer_ToContiguous(dense, view, view->len, 'C') == 0)))
+        check_status(thunder_tensor_create(context, dtype, (size_t)view->ndim, shape, THUNDER_CPU, is_dense ? view->buf : dense, (size_t)view->len, &made));
     PyMem_Free(dense);
     PyMem_Free(shape);
     return made;
@@ -191,13 +192,41 @@ static void refuse_format(const Py_buffer *view)
     Py_XDECREF(text);
 }
 
-static _Thread_local PyObject *shared; /* the list of arrays over whose memory tensors are made; or NULL */
+static _Thread_local PyObject *reader; /* (array, whether its memory can be shared) -> whether a trace copies it; or NULL */
 
-PyObject *swap_shared_list(PyObject *list)
+PyObject *swap_array_reader(PyObject *function)
 {
-    PyObject *before = shared;
-    shared = list == Py_None ? NULL : Py_NewRef(list);
+    PyObject *before = reader;
+    reader = function == Py_None ? NULL : Py_NewRef(function);
     return before ? before : Py_NewRef(Py_None);
+}
+
+static int ask_reader(PyObject *array, bool usable)
+{
+    PyObject *answer = reader ? PyObject_CallFunctionObjArgs(reader, array, usable ? Py_True : Py_False, NULL) : Py_NewRef(Py_False);
+    const int copies = answer ? PyObject_IsTrue(answer) : -1;
+    Py_XDECREF(answer);
+    return copies;
+}
+
+int trace_copies_array(PyObject *array)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(array, &view, PyBUF_STRIDES | PyBUF_FORMAT)) return -1;
+    const int copies = ask_reader(array, is_usable(&view));
+    PyBuffer_Release(&view);
+    return copies;
+}
+
+thunder_tensor *tensor_of_elements(PyObject *object)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(object, &view, PyBUF_STRIDES | PyBUF_FORMAT)) return NULL;
+    const dtype_row *row = dtype_of_format(view.format, view.itemsize);
+    thunder_tensor *made = row ? copy_of(&view, row->dtype) : NULL;
+    if (!row) refuse_format(&view);
+    PyBuffer_Release(&view);
+    return made;
 }
 
 thunder_tensor *tensor_from_buffer(PyObject *object)
@@ -211,12 +240,12 @@ thunder_tensor *tensor_from_buffer(PyObject *object)
     thunder_tensor *made = NULL;
     if (!row)
         refuse_format(&view);
-    else if (is_usable(&view)) {
-        made = borrow(&view, row->dtype);
-        if (made && shared && PyList_Append(shared, object)) PyErr_Clear(); /* without a place in the list its elements are guarded by comparison */
+    else {
+        const bool usable = is_usable(&view);
+        const int copies = ask_reader(object, usable);
+        if (copies == 0 && usable) made = borrow(&view, row->dtype);
+        else if (copies >= 0 && (made = copy_of(&view, row->dtype))) PyBuffer_Release(&view);
     }
-    else if ((made = copy_of(&view, row->dtype)))
-        PyBuffer_Release(&view);
     if (!made) PyBuffer_Release(&view);
     return made;
 }

@@ -174,11 +174,31 @@ static PyObject *share(PyObject *module, PyObject *object)
     return made ? tensor_wrap(made) : NULL;
 }
 
-/* note_shared(list or None): what it was before. */
-static PyObject *set_shared_list(PyObject *module, PyObject *list)
+/* copied(array): a tensor of its elements. */
+static PyObject *copied(PyObject *module, PyObject *array)
 {
-    if (list != Py_None && !PyList_CheckExact(list)) return PyErr_Format(PyExc_TypeError, "note_shared: takes a list");
-    return swap_shared_list(list);
+    thunder_tensor *made = tensor_of_elements(array);
+    return made ? tensor_wrap(made) : NULL;
+}
+
+/* read_only(tensor): a view of it into which nothing is written. */
+static PyObject *read_only(PyObject *module, PyObject *object)
+{
+    DLManagedTensorVersioned *managed = NULL;
+    thunder_tensor *made = NULL;
+    if (!tensor_test(object)) return PyErr_Format(PyExc_TypeError, "read_only: a tensor was expected");
+    if (check_status(thunder_tensor_to_dlpack(tensor_handle(object), 1, NULL, &managed))) return NULL;
+    managed->flags |= DLPACK_READ_ONLY;
+    if (check_status(thunder_tensor_from_dlpack(context, managed, &made))) return managed->deleter(managed), NULL;
+    return tensor_wrap(made);
+}
+
+/* set_array_reader(function or None): the one before; copies_array(array): what it says. */
+static PyObject *set_array_reader(PyObject *module, PyObject *function) { return swap_array_reader(function); }
+static PyObject *copies_array(PyObject *module, PyObject *array)
+{
+    const int copies = trace_copies_array(array);
+    return copies < 0 ? NULL : PyBool_FromLong(copies);
 }
 
 int open_foreign(PyObject *module)
@@ -187,7 +207,10 @@ int open_foreign(PyObject *module)
         {"from_dlpack", from_dlpack, METH_O,
          "from_dlpack(object)\n--\n\nA tensor over the memory of another library's array; no copy."},
         {"share", share, METH_O, "share(object)\n--\n\nA tensor over the memory of another library's array, or of a buffer."},
-        {"note_shared", set_shared_list, METH_O, NULL},
+        {"copied", copied, METH_O, NULL},
+        {"read_only", read_only, METH_O, NULL},
+        {"set_array_reader", set_array_reader, METH_O, NULL},
+        {"copies_array", copies_array, METH_O, NULL},
         {NULL, NULL, 0, NULL}};
     PyObject *numpy = PyImport_ImportModule("numpy");
     scalar_type = numpy ? (PyTypeObject *)PyObject_GetAttrString(numpy, "generic") : NULL;

@@ -91,8 +91,10 @@ PyObject *tensor_of(thunder_tensor *lent);    /* retains; the known object of it
 int tensor_register(PyObject *object);        /* from now on, as long as it is there; -1 and an exception */
 /* Memory of an object with the buffer protocol, without a copy where its layout allows; NULL and an exception. */
 thunder_tensor *tensor_from_buffer(PyObject *object);
-/* From now on this thread adds to a list each array over whose memory it makes a tensor; None: no more. What was so before. */
-PyObject *swap_shared_list(PyObject *list);
+thunder_tensor *tensor_of_elements(PyObject *object); /* the same by a copy */
+/* From now on this thread asks a function, of each array that it is to share, whether to copy it instead; None: no more. What it asked before. */
+PyObject *swap_array_reader(PyObject *function);
+int trace_copies_array(PyObject *array); /* what that says; -1 and an exception */
 /* Whether it is another library's array or tensor; and that as one of ours, without a copy where its layout allows. NULL and
  * an exception that does not name the argument: see error_prefix(). */
 bool foreign_test(PyObject *object);

@@ -39,8 +39,8 @@ from ._summary import summary  # noqa: E402
 from ._memory_format import memory_format  # noqa: E402
 from ._jit import jit, mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic  # noqa: E402
 from ._sizes import Size, SymInt  # noqa: E402
-from ._create import asarray, from_numpy, tensor  # noqa: E402
-from ._thunder import (Compiled, Error, OutOfMemoryError, Tensor, bfloat16, bool, can_cast, device, dtype, float16, float32, float64, from_dlpack,  # noqa: E402
+from ._create import asarray, from_dlpack, from_numpy, tensor  # noqa: E402
+from ._thunder import (Compiled, Error, OutOfMemoryError, Tensor, bfloat16, bool, can_cast, device, dtype, float16, float32, float64,  # noqa: E402
                        initial_seed, int8, int16, int32, int64, is_grad_enabled, is_tracing, load_plugin, promote_types, random_state, result_type, seed,  # noqa: E402
                        set_memory_cache, set_num_threads, tape, uint8, uint16, uint32, uint64)
 from ._tree import tree_leaves, tree_map  # noqa: E402

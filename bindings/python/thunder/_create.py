@@ -4,7 +4,7 @@ import functools
 
 import numpy
 
-from . import _ops, _thunder
+from . import _arrays, _ops, _thunder
 from ._sizes import SymInt
 from ._thunder import Tensor
 
@@ -23,7 +23,7 @@ def tensor(data, dtype=None, device=None, requires_grad=False):
     Floats of Python make float32, integers int64; arrays and numpy's scalars keep their dtype, and lists of several have the one in
     which they meet. A number that the dtype cannot hold is an OverflowError; with an integer dtype, floats count without their fraction.
     """
-    made = _tensor(data, dtype, device)
+    made = _arrays.made(_tensor(data, dtype, device))
     return made.requires_grad_() if requires_grad else made
 
 
@@ -43,13 +43,13 @@ def _is_buffer(data):
 
 
 def _of_array(data, dtype):
-    copy = numpy.array(data)  # ours alone
-    if copy.dtype == object or copy.dtype.kind in "US":
-        raise TypeError(f"tensor: {type(data).__name__} holds something else than numbers of at most 64 bits")
-    if _thunder.is_tracing() and isinstance(data, numpy.ndarray):  # its elements are those of each call, as a captured tensor's are
-        made = _op["clone"](_thunder.share(data))
+    if _thunder.is_tracing() and isinstance(data, numpy.ndarray) and not _thunder.copies_array(data):
+        made = _op["clone"](_thunder.share(data))  # its elements are those of each call, as a captured tensor's are
     else:
-        made = _thunder.share(copy)
+        array = numpy.asarray(data)
+        if array.dtype == object or array.dtype.kind in "US":
+            raise TypeError(f"tensor: {type(data).__name__} holds something else than numbers of at most 64 bits")
+        made = _thunder.copied(array)
     return made, made.dtype if dtype is None else _thunder.dtype(dtype)
 
 
@@ -77,15 +77,25 @@ def of_copied(data):
     return data if isinstance(data, Tensor) else _thunder.share(data)
 
 
-def asarray(data, dtype=None, device=None):
+def over_memory(data):
     """A tensor over the memory of `data` where that is possible, else over a copy."""
-    if not isinstance(data, Tensor):
-        data = _thunder.share(data) if is_array(data) else tensor(data)
-    return data if dtype is None and device is None else _op["to"](data, dtype, device)
+    return data if isinstance(data, Tensor) else _thunder.share(data) if is_array(data) else tensor(data)
+
+
+def asarray(data, dtype=None, device=None):
+    """A tensor over the memory of `data` where that is possible, else over a copy. What a compiled function makes of memory that was not
+    there before is read alone."""
+    made = _arrays.lend(data, over_memory(data)) if is_array(data) else over_memory(data)
+    return made if dtype is None and device is None else _op["to"](made, dtype, device)
 
 
 def from_numpy(array):
     """A tensor over the memory of a numpy array: each sees what is written into the other."""
     if not isinstance(array, numpy.ndarray):
         raise TypeError(f"from_numpy: a numpy array was expected, not {type(array).__name__}")
-    return _thunder.share(array)
+    return _arrays.lend(array, _thunder.share(array))
+
+
+def from_dlpack(object):
+    """A tensor over the memory of another library's array; no copy."""
+    return _arrays.lend(object, _thunder.from_dlpack(object))

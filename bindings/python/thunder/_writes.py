@@ -2,20 +2,18 @@
 while it is traced are tensors without data; so these things get back what they had, the tensors become results of the program that
 nobody sees, and each call assigns what came."""
 import collections
+import gc
 import sys
 import threading
 import types
 import typing
 import weakref
 
-import numpy
-
-from . import _edges, _thunder
+from . import _arrays, _edges, _thunder, _tree
 from ._host import ARRAY, GRAD, Walk
 from ._ops import functions as _op
 from ._thunder import ModuleBase, Tensor
 from ._traceback import covered
-from ._tree import Made
 
 _MISSING = object()
 _OWN = 3  # references to a tensor that a holder alone has, where they are counted
@@ -48,9 +46,9 @@ def holds(holder, label):
 
 
 def _is_traced(value, depth=0):
-    """Whether it is, or holds, a tensor without data."""
+    """Whether it is, or holds, a tensor without data, or one that is made of the host's at each call."""
     if isinstance(value, Tensor):
-        return not value.is_concrete
+        return not value.is_concrete or _arrays.is_made(value)
     if depth < 4 and isinstance(value, (list, tuple, set, frozenset, collections.deque)):
         return any(_is_traced(item, depth + 1) for item in value)
     return depth < 4 and isinstance(value, dict) and any(_is_traced(item, depth + 1) for item in value.values())
@@ -126,19 +124,6 @@ def _of_argument(container, before, path):
         yield from _of_list(container, before, path, label, lambda at, value: True)
 
 
-def _owner(array):
-    """The array whose memory a view of numpy's shows."""
-    while isinstance(getattr(array, "base", None), numpy.ndarray):
-        array = array.base
-    return array
-
-
-def _computed(walk, shared):
-    """The places of arrays from which no tensor was made, so that elements of theirs may be constants of the trace."""
-    live = {id(_owner(array)) for array in shared}
-    return [(ARRAY, array, None, False, f"elements of {label}") for array, label in walk.arrays.values() if id(_owner(array)) not in live]
-
-
 def run(function, args, named):
     """function(*args, **named) where it is traced: finds what it depends on before, and what it wrote after."""
     root = _thunder.root()
@@ -154,18 +139,20 @@ def run(function, args, named):
     given = list(_containers(args, ())) + list(_containers(named or {}, ()))
     before, done = (_active.walk, _active.root), False
     _active.walk, _active.root = walk, root
-    noted = _thunder.note_shared(shared := [])
-    try:
-        result = _edges.watched(function, args, named or {}) if walk.wants_edges else function(*args, **(named or {}))
-        done = True
-    finally:
-        _thunder.note_shared(noted)
-        _active.walk, _active.root = before
-        _thunder.plain_sizes(False)
-        written = [write for holder in list(walk.holders.values()) for write in _taken_back(holder, done)]
-    _thunder.guard(_computed(walk, shared))
-    for container, before, path in given:
-        written += _of_argument(container, before, path)
+    with _arrays.Reading(walk.arrays) as arrays:
+        try:
+            result = _edges.watched(function, args, named or {}) if walk.wants_edges else function(*args, **(named or {}))
+            done = True
+        finally:
+            _active.walk, _active.root = before
+            _thunder.plain_sizes(False)
+            written = [write for holder in list(walk.holders.values()) for write in _taken_back(holder, done)]
+        for container, before, path in given:
+            written += _of_argument(container, before, path)
+        if arrays.survive([leaf for value in (result, [one for _, one in written]) for leaf in _tree.tree_leaves(value)]):
+            gc.collect()
+    arrays.check()
+    _thunder.guard([(ARRAY, array, None, False, f"elements of {label}") for array, label in arrays.places()])
     if written:
         _thunder.note_writes([write for write, _ in written], [value for _, value in written])
     return result
@@ -184,7 +171,7 @@ def _taken_back(holder, done):
 
 def perform(writes, result, args, named):
     """The result of a call without what it is to write, which is written."""
-    if not (type(result) is tuple and len(result) == 2 and type(result[1]) is Made):
+    if not (type(result) is tuple and len(result) == 2 and type(result[1]) is _tree.Made):
         return result
     result, made = result
     for write, value in zip(writes[made.number], made.values):
