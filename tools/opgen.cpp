@@ -263,7 +263,7 @@ constexpr Absent kAbsent[] = {
     {"convolution", "conv1d, conv2d, conv3d and their transposes say which it is"},
     {"checkpoint, autograd_function_apply, autocast_enter, autocast_exit, set_grad_enabled",
      "gradients are values that a function asks for; what is recomputed is decided when compiling"},
-    {"all_gather, all_reduce, broadcast, reduce_scatter, wait", "programs run on one machine"},
+    {"wait", "a collective gives its result when it is there"},
 };
 
 void print_absent(std::ostream& out) {

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "ops/world_collectives.h"
 #include "ops/declare.h"
 
 namespace thunder {
@@ -31,7 +32,12 @@ OpDef::OpDef(const OpRow& row)
 }
 
 Registry::Registry() {
-#define THUNDER_OPS_FILE(stem) for (auto& row : stem##_ops) add(row);
+  const auto axes = std::make_shared<RankAxesSlot>();
+  const auto add_row = [&](const OpRow& row) {
+    if (is_collective(row)) add(std::make_unique<CollectiveOp>(row, axes));
+    else add(row);
+  };
+#define THUNDER_OPS_FILE(stem) for (auto& row : stem##_ops) add_row(row);
 #include "ops/ops.inc"
 #undef THUNDER_OPS_FILE
 }

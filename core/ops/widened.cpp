@@ -48,7 +48,7 @@ Status* run_widened(const OpDef& op, const KernelArgs& k) {
   Widened in, out;
   if (!in.add(k.in, true) || !out.add(k.out, false))
     return make<Status>(Code::out_of_memory, cat(op.name(), ": no memory to widen its operands in")).detach();
-  if (Status* failed = op.reference({in.buffers, out.buffers, k.args, k.op, k.threads})) return failed;
+  if (Status* failed = op.reference({in.buffers, out.buffers, k.args, &op, k.threads})) return failed;
   for (size_t i = 0; i < k.out.size(); i++)
     if (out.buffers[i].dtype != k.out[i].dtype) convert_elements(out.buffers[i], k.out[i]);
   return nullptr;
@@ -66,7 +66,7 @@ Status* run_reference(const OpDef& op, const KernelArgs& k) {
   const auto narrow = [](const Buffer& b) { return b.present() && kernel_dtype(b.dtype) != b.dtype; };
   const bool widens = op.widens && (std::any_of(k.in.begin(), k.in.end(), narrow) ||
                                     std::any_of(k.out.begin(), k.out.end(), narrow));
-  return widens ? run_widened(op, k) : op.reference(k);
+  return widens ? run_widened(op, k) : op.reference({k.in, k.out, k.args, &op, k.threads});
 }
 
 }  // namespace thunder

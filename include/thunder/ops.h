@@ -452,6 +452,40 @@ static inline thunder_tensor *th_at_all_opt(const char *where, thunder_scope *s,
 }
 #define th_all_opt(...) th_at_all_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* all_gather(tensor input, str axis='world', int dim=0) -> tensor
+ * The inputs of all ranks of an axis, joined along dim in the order of ranks. */
+static inline thunder_tensor *th_at_all_gather(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "all_gather", a, 1, NULL, &r, 1, where);
+}
+#define th_all_gather(...) th_at_all_gather(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_all_gather_opt(const char *where, thunder_scope *s, thunder_tensor *input, const char *axis, int64_t dim)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), axis ? thunder_any_str(axis, strlen(axis)) : thunder_any_none(), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "all_gather", a, 3, NULL, &r, 1, where);
+}
+#define th_all_gather_opt(...) th_at_all_gather_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* all_reduce(tensor input, str axis='world', str reduction='sum') -> tensor
+ * The sum, mean, max or min of input over the ranks of an axis, the same on each of them. */
+static inline thunder_tensor *th_at_all_reduce(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "all_reduce", a, 1, NULL, &r, 1, where);
+}
+#define th_all_reduce(...) th_at_all_reduce(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_all_reduce_opt(const char *where, thunder_scope *s, thunder_tensor *input, const char *axis, const char *reduction)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), axis ? thunder_any_str(axis, strlen(axis)) : thunder_any_none(), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "all_reduce", a, 3, NULL, &r, 1, where);
+}
+#define th_all_reduce_opt(...) th_at_all_reduce_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* allclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor
  * Whether isclose holds for all elements, as a 0-d boolean. */
 static inline thunder_tensor *th_at_allclose(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
@@ -925,6 +959,22 @@ static inline thunder_tensor *th_at_avg_pool3d_opt(const char *where, thunder_sc
 }
 #define th_avg_pool3d_opt(...) th_at_avg_pool3d_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* axis_index(str axis='world') -> tensor
+ * The number of this rank along an axis, an i64. */
+static inline thunder_tensor *th_at_axis_index(const char *where, thunder_scope *s)
+{
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "axis_index", NULL, 0, NULL, &r, 1, where);
+}
+#define th_axis_index(...) th_at_axis_index(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_axis_index_opt(const char *where, thunder_scope *s, const char *axis)
+{
+    const thunder_any a[1] = { axis ? thunder_any_str(axis, strlen(axis)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "axis_index", a, 1, NULL, &r, 1, where);
+}
+#define th_axis_index_opt(...) th_at_axis_index_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* baddbmm(tensor input, tensor batch1, tensor batch2, float beta=1, float alpha=1) -> tensor
  * beta * input + alpha * (batch1 @ batch2). */
 static inline thunder_tensor *th_at_baddbmm(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *batch1, thunder_tensor *batch2)
@@ -1207,6 +1257,23 @@ static inline thunder_tensor *th_at_bmm(const char *where, thunder_scope *s, thu
     return thunder_op_invoke(s, "bmm", a, 2, NULL, &r, 1, where);
 }
 #define th_bmm(...) th_at_bmm(THUNDER_HERE, __VA_ARGS__)
+
+/* broadcast(tensor input, str axis='world', int root=0) -> tensor
+ * The input of one rank of an axis, the same on each of them. */
+static inline thunder_tensor *th_at_broadcast(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "broadcast", a, 1, NULL, &r, 1, where);
+}
+#define th_broadcast(...) th_at_broadcast(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_broadcast_opt(const char *where, thunder_scope *s, thunder_tensor *input, const char *axis, int64_t root)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), axis ? thunder_any_str(axis, strlen(axis)) : thunder_any_none(), thunder_any_i64(root) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "broadcast", a, 3, NULL, &r, 1, where);
+}
+#define th_broadcast_opt(...) th_at_broadcast_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* broadcast_tensors(tensor[] tensors) -> tensor[]
  * Views of the tensors under the shape to which they broadcast. */
@@ -6369,6 +6436,23 @@ static inline thunder_tensor *th_at_psi(const char *where, thunder_scope *s, thu
 }
 #define th_psi(...) th_at_psi(THUNDER_HERE, __VA_ARGS__)
 
+/* pvary(tensor input, str axis='world') -> tensor
+ * A view of a value that all ranks of an axis have in common, as one of each rank's own: its gradient is the sum over the ranks. */
+static inline thunder_tensor *th_at_pvary(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "pvary", a, 1, NULL, &r, 1, where);
+}
+#define th_pvary(...) th_at_pvary(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_pvary_opt(const char *where, thunder_scope *s, thunder_tensor *input, const char *axis)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), axis ? thunder_any_str(axis, strlen(axis)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "pvary", a, 2, NULL, &r, 1, where);
+}
+#define th_pvary_opt(...) th_at_pvary_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* qr(tensor input, bool some=True) -> (tensor Q, tensor R)
  * linalg_qr: reduced if some, else complete. */
 static inline thunder_tensor *th_at_qr(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *results[2])
@@ -6573,6 +6657,23 @@ static inline thunder_tensor *th_at_reciprocal_(const char *where, thunder_scope
     return thunder_op_invoke(s, "reciprocal_", a, 1, NULL, &r, 1, where);
 }
 #define th_reciprocal_(...) th_at_reciprocal_(THUNDER_HERE, __VA_ARGS__)
+
+/* reduce_scatter(tensor input, str axis='world', str reduction='sum', int dim=0) -> tensor
+ * This rank's part, along dim, of the sum, mean, max or min of input over the ranks of an axis. */
+static inline thunder_tensor *th_at_reduce_scatter(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "reduce_scatter", a, 1, NULL, &r, 1, where);
+}
+#define th_reduce_scatter(...) th_at_reduce_scatter(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_reduce_scatter_opt(const char *where, thunder_scope *s, thunder_tensor *input, const char *axis, const char *reduction, int64_t dim)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), axis ? thunder_any_str(axis, strlen(axis)) : thunder_any_none(), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none(), thunder_any_i64(dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "reduce_scatter", a, 4, NULL, &r, 1, where);
+}
+#define th_reduce_scatter_opt(...) th_at_reduce_scatter_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* relu(tensor input) -> tensor
  * The input where it is positive, else 0. */

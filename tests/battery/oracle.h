@@ -80,6 +80,7 @@ std::span<const OracleRow> activation_oracles();
 std::span<const OracleRow> elementwise_loss_oracles();
 std::span<const OracleRow> recurrent_oracles();
 std::span<const OracleRow> nonzero_oracles();
+std::span<const OracleRow> collective_oracles();
 Oracle find_oracle(std::string_view op);
 
 // ---- what the loops are made of ----

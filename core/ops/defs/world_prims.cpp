@@ -1,0 +1,141 @@
+// What collectives are made of. Along an axis a value is replicated (the same on all ranks) or varying (of each rank's
+// own). All of them take varying values; all_reduce and broadcast give replicated ones. A replicated value that is
+// used as a varying one passes prims.pvary, whose gradient is the sum over the ranks: no other rule has a factor of the
+// number of ranks, or needs one.
+#include "ops/batch.h"
+#include "ops/grad.h"
+#include "ops/kernels.h"
+#include "ops/tables.h"
+#include "ops/world_collectives.h"
+
+namespace thunder {
+namespace {
+
+int64_t check_axis(const Call& c, size_t at) {
+  const int64_t ranks = c.integer(at);
+  c.require(ranks > 0, c.op.schema.params[at].name, " must be positive, got ", ranks);
+  return ranks;
+}
+
+void check_reduction(const Call& c, DType dtype) {
+  const std::string_view reduction = c.text(3);
+  c.require(reduction == "sum" || reduction == "max" || reduction == "min",
+            "reduction must be 'sum', 'max' or 'min', got '", reduction, "'");
+  c.require(!is_half(dtype), "input is ", name(dtype), "; 16-bit floats are reduced as f32");
+  c.require(dtype != DType::boolean || reduction != "sum", "booleans have no sum; reduction may be 'max' or 'min'");
+}
+
+void require_rank(const Call& c) {
+  c.require(c.type(0).rank() > 0, "input must have a dim, got ", name(c.type(0)));
+}
+
+void reduce_meta(const Call& c, Types& out) {
+  check_axis(c, 2), check_reduction(c, c.type(0).dtype);
+  out.push(c.type(0));
+}
+void scatter_meta(const Call& c, Types& out) {
+  const int64_t ranks = check_axis(c, 2);
+  check_reduction(c, c.type(0).dtype), require_rank(c);
+  TensorType t = c.type(0);
+  const Dim n = t.shape[0];
+  c.require(hint(n % Dim(ranks)) == 0, "the first dim of input, ", name(t), ", cannot be divided among ", ranks,
+            " ranks; pad it");
+  t.shape[0] = n / Dim(ranks);
+  out.push(t);
+}
+void gather_meta(const Call& c, Types& out) {
+  const int64_t ranks = check_axis(c, 2);
+  require_rank(c);
+  TensorType t = c.type(0);
+  t.shape[0] = t.shape[0] * Dim(ranks);
+  out.push(t);
+}
+void broadcast_meta(const Call& c, Types& out) {
+  const int64_t ranks = check_axis(c, 2), root = c.integer(3);
+  c.require(root >= 0 && root < ranks, "root must be a rank of axis '", c.text(1), "', from 0 to ", ranks - 1, ", got ",
+            root);
+  out.push(c.type(0));
+}
+void same_type(const Call& c, Types& out) {
+  check_axis(c, 2);
+  out.push(c.type(0));
+}
+
+void require_sum(const Grad& g) {
+  g.require(g.text(3) == "sum", "the ", g.text(3), " over ranks has no gradient; reduction may be 'sum' or 'mean'");
+}
+
+Var axis_index(Builder& b, In axis) {
+  return b.call("prims.axis_index", {axis});
+}
+
+// The op on the operand with its batch behind the dim that the ranks share.
+Results behind_first_dim(Batch& b) {
+  Var x = b.builder.call("transpose", {b.operand(0), 0, 1});
+  std::vector<Arg> args(b.args.begin(), b.args.end());
+  args[0] = Arg::value(x.id);
+  Var y = b.builder.var(b.builder.invoke(b.op, args)[0]);
+  return b.builder.call("transpose", {y, 0, 1});
+}
+Results with_batch(Batch& b) {
+  std::vector<Arg> args(b.args.begin(), b.args.end());
+  args[0] = Arg::value(b.operand(0).id);
+  return b.builder.invoke(b.op, args);
+}
+
+// A kernel that waits for other ranks may fail; nothing is stored before.
+constexpr uint32_t kTags = kChecksData | kOwnRules | kAnyElement;
+
+constexpr OpRow kRows[] = {
+    primitive("prims.all_reduce(tensor input, str axis, int ranks, str reduction) -> tensor",
+              "The sum, max or min over the ranks of an axis, on each of them.", reduce_meta, run_collective,
+              [](Grad& g) { require_sum(g), g.add(0, g.cotangent()); }, kTags, {.batch = with_batch}),
+    primitive("prims.all_gather(tensor input, str axis, int ranks) -> tensor",
+              "The operands of all ranks of an axis, joined along the first dim in the order of ranks.", gather_meta,
+              run_collective,
+              [](Grad& g) {
+                g.add(0, g.builder.call("prims.reduce_scatter", {g.cotangent(), g.args[1], g.args[2], "sum"}));
+              },
+              kTags, {.batch = behind_first_dim}),
+    primitive("prims.reduce_scatter(tensor input, str axis, int ranks, str reduction) -> tensor",
+              "Each rank's part, along the first dim, of the reduction over the ranks of an axis.", scatter_meta,
+              run_collective,
+              [](Grad& g) {
+                require_sum(g);
+                g.add(0, g.builder.call("prims.all_gather", {g.cotangent(), g.args[1], g.args[2]}));
+              },
+              kTags, {.batch = behind_first_dim}),
+    primitive("prims.broadcast(tensor input, str axis, int ranks, int root) -> tensor",
+              "The operand of one rank of an axis, on each of them.", broadcast_meta, run_collective,
+              [](Grad& g) {
+                g.add(0, where(eq(axis_index(g.builder, g.args[1]), g.args[3]), g.cotangent(),
+                               full_like(g.cotangent(), 0)));
+              },
+              kTags, {.batch = with_batch}),
+    primitive("prims.axis_index(str axis) -> tensor", "The number of this rank along an axis, an i64.",
+              [](const Call&, Types& out) {
+                TensorType t;
+                t.dtype = DType::i64;
+                out.push(t);
+              },
+              run_axis_index, nullptr, kTags, {.nondiff = "it has no operands"}),
+    checked({.schema = "prims.pvary(tensor input, str axis, int ranks) -> tensor",
+             .doc = "A view of a value that all ranks of an axis have in common, as a value of each rank's own.",
+             .meta = same_type,
+             .reference = copy_dense,
+             .vjp =
+                 [](Grad& g) {
+                   Var dy = g.cotangent(), wide = convert(dy, compute_dtype(dy.dtype()));
+                   g.add(0, g.builder.call("prims.all_reduce", {wide, g.args[1], g.args[2], "sum"}));
+                 },
+             .batch = with_batch,
+             .view = same_view,
+             .write_through = [](Call&, ValueId, ValueId written) { return written; },
+             .tags = kOwnRules | kAnyElement}),
+};
+
+}  // namespace
+
+extern const OpRows world_prims_ops = kRows;
+
+}  // namespace thunder

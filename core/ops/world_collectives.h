@@ -1,0 +1,94 @@
+// Collectives: ops whose results depend on the operands of several ranks. What their kernels ask of the world of ranks
+// that the context is in.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "ops/op.h"
+#include "ops/registry.h"
+
+namespace thunder::scale {
+class Engine;  // scale/engine.h
+}
+
+namespace thunder {
+
+enum class Collective : uint8_t { all_reduce, all_gather, reduce_scatter, broadcast };
+enum class RankReduction : uint8_t { sum, max, min };
+
+// One collective of this rank. Buffers are dense, on the CPU, and do not overlap.
+struct CollectiveCall {
+  Collective what;
+  std::string_view axis;
+  int64_t ranks;  // of the axis, when the call was recorded
+  RankReduction reduction = RankReduction::sum;
+  int64_t root = 0;  // of broadcast
+  Buffer in = {}, out = {};
+  const char* where = nullptr;  // the user's "file:line", if it is known
+};
+
+// The named axes of a context's world, along which its ranks are numbered from 0. Any thread.
+class RankAxes {
+ public:
+  virtual ~RankAxes() = default;
+  // Both throw not_found where there is no such axis.
+  virtual int64_t size(std::string_view axis) = 0;
+  virtual int64_t index(std::string_view axis) = 0;
+  // Waits until it is done. Null or an owned status.
+  virtual Status* run(const CollectiveCall& call) = 0;
+};
+
+// The axes of the context that a registry belongs to. Until they are set there is one axis, "world", of one rank.
+class RankAxesSlot {
+ public:
+  // An engine of the caller's, by name; null: there is none. Throws where the name is taken.
+  void add_engine(std::string name, std::shared_ptr<scale::Engine> engine);
+  std::shared_ptr<scale::Engine> find_engine(std::string_view name) const;
+
+  // Null: they are not set.
+  std::shared_ptr<RankAxes> get() const {
+    const std::lock_guard lock(mutex_);
+    return axes_;
+  }
+  // Sets them, unless they are set. The result is what is set then.
+  std::shared_ptr<RankAxes> set(std::shared_ptr<RankAxes> axes) {
+    const std::lock_guard lock(mutex_);
+    if (!axes_) axes_ = std::move(axes);
+    return axes_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<RankAxes> axes_;
+  std::map<std::string, std::shared_ptr<scale::Engine>, std::less<>> engines_;
+};
+
+// A prim whose kernel finds the axes of its context.
+struct CollectiveOp : OpDef {
+  CollectiveOp(const OpRow& row, std::shared_ptr<RankAxesSlot> of) : OpDef(row), slot(std::move(of)) {}
+  const std::shared_ptr<RankAxesSlot> slot;
+};
+
+// The kernel of all collectives; the registry makes a CollectiveOp of a row that has it.
+Status* run_collective(const KernelArgs& k);
+Status* run_axis_index(const KernelArgs& k);
+inline bool is_collective(const OpRow& row) {
+  return row.reference == run_collective || row.reference == run_axis_index;
+}
+// For an executor that knows the user's line, or null.
+inline bool runs_collective(const OpDef& op) {
+  return op.reference == run_collective;
+}
+Status* run_collective_at(const KernelArgs& k, const char* where);
+
+// Of the registry of a context.
+RankAxesSlot& rank_axes(const Registry& registry);
+// How many ranks the axis has. Throws not_found where there is no such axis.
+int64_t ranks_along(const Registry& registry, std::string_view axis);
+
+constexpr std::string_view kWorldAxis = "world";
+
+}  // namespace thunder
