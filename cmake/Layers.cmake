@@ -3,7 +3,7 @@
 # Files include each other as "ir/trace.h". Each layer has an include root of its own that holds nothing but
 # its folder, and a layer is compiled with its own root and those of the layers before it in this list: an
 # include that points up does not compile.
-set(THUNDER_LAYERS base ir device tensor ops tracer modules onnx passes transforms program loops executors regions compile cache jit)
+set(THUNDER_LAYERS base ir device tensor ops scale tracer modules onnx passes transforms program loops executors regions compile cache jit)
 
 # What many sources of a layer include. A layer without a list takes that of the nearest layer before it that is compiled with
 # the same options.

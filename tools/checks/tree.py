@@ -2,7 +2,7 @@
 import os
 import subprocess
 
-LAYERS = "base ir device tensor ops tracer modules onnx passes transforms program loops executors regions compile cache jit".split()
+LAYERS = "base ir device tensor ops scale tracer modules onnx passes transforms program loops executors regions compile cache jit".split()
 CODE = {".c", ".cpp", ".cu", ".h", ".hpp", ".i", ".lua", ".py", ".cmake", ".sh"}
 SKIPPED = {".git", "build", "__pycache__"}
 

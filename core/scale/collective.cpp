@@ -1,0 +1,116 @@
+#include "scale/collective.h"
+
+#include <cstring>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "ir/type.h"
+
+namespace thunder::scale {
+namespace {
+
+constexpr std::string_view kNames[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast"};
+constexpr std::string_view kReductions[] = {"sum", "max", "min"};
+
+size_t bytes_of(const Buffer& b) {
+  return static_cast<size_t>(b.elements()) * size_of(b.dtype);
+}
+
+}  // namespace
+
+std::string collective_text(const CollectiveCall& call) {
+  const std::string_view what = kNames[static_cast<size_t>(call.what)];
+  const std::span<const int64_t> shape(call.in.shape, static_cast<size_t>(call.in.rank));
+  std::string text =
+      cat(what, "(", name(call.in.dtype), "[", join(shape, ", ", [](int64_t n) { return std::to_string(n); }), "]");
+  if (call.what == Collective::broadcast)
+    text += cat(", from rank ", call.root);
+  else if (call.what != Collective::all_gather)
+    text += cat(", ", kReductions[static_cast<size_t>(call.reduction)]);
+  return text + ")";
+}
+
+CollectiveTask::CollectiveTask(std::shared_ptr<Group> group, std::string axis, std::string text,
+                               const CollectiveCall* call)
+    : group_(std::move(group)),
+      axis_(std::move(axis)),
+      text_(std::move(text)),
+      shown_(call && call->where ? cat(text_, " [at ", call->where, "]") : text_),
+      only_meets_(!call) {
+  own_.digest = hash_text(text_);
+  headers_.resize(static_cast<size_t>(group_->ranks()));
+  if (!call) return;
+  out_bytes_ = bytes_of(call->out);
+  out_ = std::make_unique_for_overwrite<std::byte[]>(out_bytes_);
+  call_ = {call->what, call->reduction, static_cast<int32_t>(call->root)};
+  call_.dtype = call->in.dtype;
+  if (call->what == Collective::broadcast && call->root == group_->rank() && out_bytes_)
+    std::memcpy(out_.get(), call->in.data, out_bytes_);
+  call_.in = call->in.data, call_.out = out_.get();
+  call_.count = call->what == Collective::reduce_scatter ? call->out.elements() : call->in.elements();
+}
+
+void CollectiveTask::store(const Buffer& out) const {
+  if (out_bytes_) std::memcpy(out.data, out_.get(), out_bytes_);
+}
+
+void CollectiveTask::begin_headers() {
+  begin({.what = Collective::all_gather, .in = &own_, .out = headers_.data(), .count = sizeof own_});
+  phase_ = Phase::headers;
+}
+
+void CollectiveTask::begin_texts() {
+  own_text_.assign(kTextBytes, 0);
+  std::memcpy(own_text_.data(), shown_.data(), std::min(shown_.size(), kTextBytes - 1));
+  texts_.resize(headers_.size() * kTextBytes);
+  begin({.what = Collective::all_gather, .in = own_text_.data(), .out = texts_.data(), .count = kTextBytes});
+  phase_ = Phase::texts;
+}
+
+void CollectiveTask::begin_call() {
+  begin(call_);
+  phase_ = Phase::call;
+}
+
+bool CollectiveTask::agree() const {
+  for (const Header& h : headers_)
+    if (h.digest != own_.digest) return false;
+  return true;
+}
+
+void CollectiveTask::fail_disagreeing() const {
+  struct Ranks {
+    std::string_view text;
+    std::string numbers;
+    size_t count;
+  };
+  std::vector<Ranks> by_text;
+  for (size_t rank = 0; rank < headers_.size(); rank++) {
+    const std::string_view text(texts_.data() + rank * kTextBytes);
+    auto it = std::find_if(by_text.begin(), by_text.end(), [&](auto& t) { return t.text == text; });
+    if (it == by_text.end())
+      by_text.push_back({text, std::to_string(rank), 1});
+    else
+      it->numbers += cat(", ", rank), it->count++;
+  }
+  fail(Code::invalid_argument, "the ranks of axis '", axis_, "' disagree: ", join(by_text, "; ", [](auto& t) {
+         return cat(t.count > 1 ? "ranks " : "rank ", t.numbers, ": ", t.text);
+       }));
+}
+
+bool CollectiveTask::step() {
+  if (abandoned_) return true;
+  if (phase_ == Phase::start) begin_headers();
+  if (!group_->test(request_)) return false;
+  if (phase_ == Phase::texts) fail_disagreeing();
+  if (phase_ == Phase::call) return true;
+  if (!agree())
+    begin_texts();
+  else if (only_meets_ || call_.count == 0)
+    return true;
+  else
+    begin_call();
+  return false;
+}
+
+}  // namespace thunder::scale

@@ -1,0 +1,49 @@
+// One collective as a task: the ranks first agree on what they are about to do, then do it.
+#pragma once
+
+#include "scale/engine.h"
+#include "scale/progress.h"
+
+namespace thunder::scale {
+
+class CollectiveTask : public Task {
+ public:
+  // `text`, "all_reduce(f32[10], sum)", is what ranks compare; null `call`: they only meet. The result is kept
+  // here, where an engine may still write it after the ranks were given up; the operand is the caller's.
+  CollectiveTask(std::shared_ptr<Group> group, std::string axis, std::string text, const CollectiveCall* call);
+  bool step() override;
+  // Copies the result. Requires: it is over.
+  void store(const Buffer& out) const;
+  // From now on it does nothing: the ranks that it waits for are given up.
+  void abandon() { abandoned_ = true; }
+
+ private:
+  static constexpr size_t kTextBytes = 256;
+  struct Header {
+    uint64_t digest;  // of the text
+  };
+  void begin(const GroupCall& call) { request_ = group_->begin(call); }
+  void begin_headers();
+  void begin_texts();
+  void begin_call();
+  bool agree() const;
+  [[noreturn]] void fail_disagreeing() const;
+
+  enum class Phase : uint8_t { start, headers, texts, call } phase_ = Phase::start;
+  const std::shared_ptr<Group> group_;
+  const std::string axis_, text_, shown_;  // shown: with the user's line
+  bool only_meets_;
+  std::atomic<bool> abandoned_{false};
+  GroupCall call_{};
+  uint64_t request_ = 0;
+  Header own_{};
+  std::vector<Header> headers_;
+  std::vector<char> own_text_, texts_;
+  size_t out_bytes_ = 0;
+  std::unique_ptr<std::byte[]> out_;
+};
+
+// "all_reduce(f32[10], sum)".
+std::string collective_text(const CollectiveCall& call);
+
+}  // namespace thunder::scale

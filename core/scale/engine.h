@@ -1,0 +1,69 @@
+// What moves bytes between ranks. Engines are driven by one thread (scale/progress.h), which never waits inside of
+// them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ops/world_collectives.h"
+#include "scale/launcher.h"
+
+namespace thunder::scale {
+
+// Codes of thunder.h beside those of base/status.h.
+inline constexpr Code kDeadlineExceeded{4};
+inline constexpr Code kUnavailable{14};
+
+// One collective of a group: `count` elements of `in`, on the CPU. all_gather: of each rank; reduce_scatter: of the
+// result; broadcast: in place, in `out`.
+struct GroupCall {
+  Collective what;
+  RankReduction reduction = RankReduction::sum;
+  int32_t root = 0;
+  const void* in = nullptr;
+  void* out = nullptr;
+  int64_t count = 0;
+  DType dtype = DType::u8;
+};
+
+// The type of as many bytes, for what is only moved.
+inline DType type_of_bytes(size_t bytes) {
+  return bytes == 1 ? DType::u8 : bytes == 2 ? DType::u16 : bytes == 4 ? DType::u32 : DType::u64;
+}
+
+// Some ranks that communicate: a communicator. Its destructor gives it back. All functions throw, and none waits for
+// another rank but split(), which is called when all ranks of the group are known to call it.
+class Group {
+ public:
+  virtual ~Group() = default;
+  virtual int64_t rank() const = 0;
+  virtual int64_t ranks() const = 0;
+  // The group of those `ranks` that gave the same `line`, numbered by `index`.
+  virtual std::unique_ptr<Group> split(int64_t line, int64_t index, int64_t ranks) = 0;
+  // Begins a collective. Its memory stays where it is until test() gives true.
+  virtual uint64_t begin(const GroupCall& call) = 0;
+  // Whether it is done; after true the request is no more.
+  virtual bool test(uint64_t& request) = 0;
+
+  // Small texts to single ranks, which arrive without being waited for; of the world's group alone, if it carries them.
+  static constexpr size_t kNoteBytes = 512;
+  virtual bool carries_notes() const { return false; }
+  virtual void send(int64_t /*rank*/, std::string_view /*note*/) {}
+  virtual std::optional<std::string> receive() { return std::nullopt; }
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual std::string name() const = 0;
+  // Opens the engine's library and joins the world: of the host's communicator, a handle of the engine's own, unless
+  // that is 0. Throws not_found with every name tried where it is not here.
+  virtual std::unique_ptr<Group> open(const ProcessPlace& place, int64_t communicator) = 0;
+  // What was opened: version and file.
+  virtual std::string description() const = 0;
+  // Ranks were given up: nothing waits for them when the process ends. Any thread.
+  virtual void give_up() {}
+};
+
+}  // namespace thunder::scale

@@ -1,0 +1,63 @@
+// What ranks tell each other beside their collectives: where they are, and that they leave. So that whoever waits in
+// vain can say for whom, and why.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "scale/engine.h"
+#include "scale/progress.h"
+
+namespace thunder::scale {
+
+// Where a rank is: how many collectives it has begun along each axis, and what it does now, in words.
+struct Position {
+  std::map<std::string, uint64_t, std::less<>> begun;
+  std::string doing;
+
+  std::string text() const;  // at most Group::kNoteBytes - 16, or less is said of what it does
+  static Position parse(std::string_view text);
+  uint64_t begun_on(std::string_view axis) const;
+};
+
+// Those of a world. Ranks are those of its group.
+class Notes : public Watch {
+ public:
+  explicit Notes(std::shared_ptr<Group> group) : group_(std::move(group)), failed_(!group_->carries_notes()) {}
+
+  // This rank begins a collective, and is back in the host's code. The result counts those of the axis from 1. Any
+  // thread.
+  uint64_t begin(std::string_view axis, std::string_view what);
+  void end();
+
+  // Called by the thread that drives engines, again and again: receives, and answers.
+  void step() override;
+  // By the same thread: tells all that this one leaves; asks a rank where it is.
+  void leave() override;
+  void ask(int64_t rank);
+
+  // What a rank said last, or as it left. Any thread.
+  std::optional<Position> answer(int64_t rank) const { return find(answers_, rank); }
+  std::optional<Position> left(int64_t rank) const { return find(left_, rank); }
+
+ private:
+  enum Kind : char { asks = 'a', is_here = 'h', leaves = 'l' };
+  using Said = std::map<int64_t, Position>;
+  void send(int64_t rank, Kind kind, std::string_view text);
+  std::optional<std::string> receive();
+  std::string position(bool leaving) const;
+  std::optional<Position> find(const Said& in, int64_t rank) const;
+
+  const std::shared_ptr<Group> group_;
+  bool failed_;               // they do not get through; of the thread that drives engines
+  mutable std::mutex mutex_;  // of what follows
+  Position own_;
+  std::string last_;  // the last collective
+  uint64_t total_ = 0;
+  bool waits_ = false;
+  Clock::time_point since_ = Clock::now();
+  Said answers_, left_;
+};
+
+}  // namespace thunder::scale

@@ -1,0 +1,74 @@
+// The world that a context is in: its ranks, their axes, and the collectives that they wait for together.
+#pragma once
+
+#include <map>
+
+#include "scale/axes.h"
+#include "scale/engine.h"
+#include "scale/notes.h"
+#include "scale/progress.h"
+#include "tensor/tensor.h"
+
+namespace thunder::scale {
+
+struct WorldOptions {
+  double timeout = 120;      // seconds that a collective waits for the other ranks
+  int64_t communicator = 0;  // the host's, as a handle of the engine; 0: all processes that the launcher started
+};
+
+// The ranks of an axis that this one is among.
+struct AxisGroup {
+  std::string axis;
+  int64_t size = 1, index = 0;
+  std::shared_ptr<Group> group = nullptr;  // null: one rank
+  std::vector<int64_t> members = {};       // their ranks in the world; empty: one rank
+};
+
+class CollectiveTask;
+
+class World : public RankAxes {
+ public:
+  // Joins the ranks of `place`. The engine may be null where there is one. Throws what Engine::open throws, and
+  // deadline_exceeded where that takes longer than the timeout.
+  World(std::shared_ptr<Engine> engine, ProcessPlace place, const WorldOptions& options);
+  ~World() override;
+  World(const World&) = delete;
+
+  const ProcessPlace& place() const { return place_; }
+  // Adds the axes of a mesh, "data=2,tensor=-1". All ranks call it with the same text. Axes that are there stay; throws
+  // failed_precondition where one of them is of another mesh.
+  void add_axes(std::string_view text);
+  // Writes the tensor of one rank of the axis into those of the others. Requires: it is concrete.
+  void broadcast(std::string_view axis, Tensor& t, int64_t root);
+  void set_timeout(double seconds);
+  // Returns when all ranks of the axis have called it.
+  void barrier(std::string_view axis);
+  // "rank 1 of 2, by Open MPI's variables; mpi: Open MPI 4.1.4, /usr/lib/libmpi.so.40; data=2".
+  std::string description() const;
+
+  int64_t size(std::string_view axis) override { return find(axis).size; }
+  int64_t index(std::string_view axis) override { return find(axis).index; }
+  Status* run(const CollectiveCall& call) override;
+
+ private:
+  const AxisGroup& find(std::string_view axis) const;
+  std::vector<Axis> parse(std::string_view text) const;
+  AxisGroup split(const std::vector<Axis>& axes, size_t which);
+  Clock::time_point deadline() const;
+  void give_up(Ref<Status> why);
+  std::string describe_absent(const AxisGroup& on, uint64_t number) const;
+  std::string find_left(const AxisGroup& on, uint64_t number) const;
+  void wait(const AxisGroup& on, const std::shared_ptr<CollectiveTask>& task, std::string_view text);
+
+  const std::shared_ptr<Engine> engine_;
+  ProcessPlace place_;
+  const int64_t communicator_;
+  std::shared_ptr<Notes> notes_;  // null: one rank
+  std::atomic<double> timeout_;
+  mutable std::mutex mutex_;  // of what follows
+  std::map<std::string, AxisGroup, std::less<>> groups_;
+  std::vector<std::vector<Axis>> meshes_;
+  Ref<Status> broken_;  // why nothing more can be run
+};
+
+}  // namespace thunder::scale
