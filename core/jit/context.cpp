@@ -7,6 +7,7 @@
 #include "base/cpu_count.h"
 #include "base/entropy.h"
 #include "base/text.h"
+#include "executors/collectives.h"
 #include "executors/cpu/executors.h"
 #include "executors/cuda/cublaslt/cublaslt.h"
 #include "executors/cuda/cudnn/cudnn.h"
@@ -94,6 +95,7 @@ Context::Context(const ContextHooks& hooks)
   executors_.push_back(make<Executor>(kernels_executor(devices_)));
   executors_.push_back(make<Executor>(transfer_executor(devices_)));
   executors_.push_back(make<Executor>(through_host_executor(devices_)));
+  executors_.push_back(make<Executor>(collectives_executor()));
   executors_.push_back(make<Executor>(host_executor()));
   built_in_executors_ = default_executors_ = executors_;
   for (const EngineRow& engine : engines())  // by name alone, and before host, which takes everything
