@@ -83,11 +83,13 @@ enum {
     THUNDER_OK = 0,
     THUNDER_CANCELLED = 1,           /* thunder_context_interrupt() stopped it */
     THUNDER_INVALID_ARGUMENT = 3,    /* the caller's mistake */
+    THUNDER_DEADLINE_EXCEEDED = 4,   /* another rank did not come in time */
     THUNDER_NOT_FOUND = 5,           /* no op, kind, option, file or tensor has this name */
     THUNDER_OUT_OF_MEMORY = 8,
     THUNDER_FAILED_PRECONDITION = 9, /* right call, wrong moment */
     THUNDER_UNIMPLEMENTED = 12,
     THUNDER_INTERNAL = 13,           /* our mistake: please report it */
+    THUNDER_UNAVAILABLE = 14,        /* another rank left */
     THUNDER_DATA_LOST = 15,          /* a file or a tensor holds less than it should */
     THUNDER_DECLINED = 1000,         /* an executor leaves this one to the next */
     THUNDER_PROXY_HAS_NO_DATA = 1001,
@@ -440,6 +442,7 @@ void thunder_options_add_pass(thunder_options *options, struct thunder_pass *pas
 
 #include "thunder/modules.h"
 #include "thunder/data.h"
+#include "thunder/scale.h"
 
 /* ==== streams, events and memory of devices: a part of this file ==== */
 

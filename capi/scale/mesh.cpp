@@ -1,0 +1,142 @@
+// thunder_mesh_*, thunder_scope_grad_over_ranks: programs on several processes.
+#include <cstdlib>
+
+#include "capi/context.h"
+#include "capi/options.h"
+#include "modules/world_grads.h"
+#include "scale/mpi/mpi.h"
+#include "scale/world.h"
+
+using namespace thunder;
+using namespace thunder::capi;
+using scale::World;
+
+namespace {
+
+constexpr OptionRow kOptions[] = {
+    {"engine", ArgKind::string, "mpi", "what moves bytes between ranks"},
+    {"timeout", ArgKind::real, "120.0", "seconds that the ranks of a collective wait for one another"},
+    {"communicator", ArgKind::integer, "0", "the host's own, as an integer"},
+    {"rank", ArgKind::integer, "0", "which process this is, where no launcher says it"},
+    {"ranks", ArgKind::integer, "1", "of how many"},
+};
+
+class MeshHandle : public Counted<MeshHandle> {
+ public:
+  MeshHandle(Ref<Context> context, std::shared_ptr<World> world)
+      : context(std::move(context)), world(std::move(world)), text(this->world->description()) {}
+  const Ref<Context> context;
+  const std::shared_ptr<World> world;
+  const std::string text;
+};
+THUNDER_COUNTED_HANDLE(thunder_mesh, MeshHandle)
+
+std::string_view axis_name(const char* axis) {
+  return axis ? axis : kWorldAxis;
+}
+
+const char* variable(const char* name) {
+  return std::getenv(name);
+}
+
+scale::ProcessPlace place_of(const Options& options) {
+  if (!options.find("rank") && !options.find("ranks")) return scale::read_launcher(variable);
+  require(options.find("rank") && options.find("ranks"), "mesh: of the options rank and ranks one alone was given");
+  const int64_t rank = options.integer("rank", 0), ranks = options.integer("ranks", 1);
+  require(rank >= 0 && rank < ranks, "mesh: rank ", rank, " of ", ranks, " is none: ranks count from 0");
+  return {"", rank, ranks, rank};
+}
+
+std::shared_ptr<scale::Engine> engine_of(const RankAxesSlot& slot, const std::string& name) {
+  if (auto engine = slot.find_engine(name)) return engine;
+  require(name == "mpi", "mesh: there is no engine '", name,
+          "'; 'mpi' is built in, thunder_context_add_engine adds others");
+  return scale::mpi_engine();
+}
+
+std::shared_ptr<World> open_world(const RankAxesSlot& slot, const Options& options) {
+  const scale::ProcessPlace place = place_of(options);
+  const scale::WorldOptions how{options.real("timeout", 120), options.integer("communicator", 0)};
+  auto engine = engine_of(slot, options.text("engine", "mpi"));
+  if (place.ranks == 1 && !how.communicator && !options.find("engine")) engine = nullptr;
+  return std::make_shared<World>(std::move(engine), place, how);
+}
+
+// The one of the context.
+std::shared_ptr<World> world_of(Context& context, const Options& options) {
+  RankAxesSlot& slot = rank_axes(context.registry());
+  auto world = std::dynamic_pointer_cast<World>(slot.get() ? slot.get() : slot.set(open_world(slot, options)));
+  if (options.find("timeout")) world->set_timeout(options.real("timeout", 120));
+  return world;
+}
+
+}  // namespace
+
+extern "C" {
+
+thunder_status* thunder_mesh_create(thunder_context* context, const char* axes, const thunder_options* options_or_null,
+                                    thunder_mesh** out) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(context, "context"), need(out, "out");
+    const Options none, *named = usable_options(options_or_null), &options = named ? *named : none;
+    options.check(kOptions, "mesh");
+    Ref<Context> owner(core(context));
+    auto world = world_of(*owner, options);
+    if (axes && *axes) world->add_axes(axes);
+    world->broadcast(kWorldAxis, *owner->random(), 0);
+    *out = given(make<MeshHandle>(std::move(owner), std::move(world)));
+  }));
+}
+
+thunder_mesh* thunder_mesh_retain(thunder_mesh* mesh) noexcept {
+  return retained(mesh);
+}
+void thunder_mesh_release(thunder_mesh* mesh) noexcept {
+  released(mesh);
+}
+
+int64_t thunder_mesh_size(const thunder_mesh* mesh, const char* axis) noexcept {
+  return value_or<int64_t>(-1, [&] { return mesh ? core(mesh)->world->size(axis_name(axis)) : -1; });
+}
+int64_t thunder_mesh_index(const thunder_mesh* mesh, const char* axis) noexcept {
+  return value_or<int64_t>(-1, [&] { return mesh ? core(mesh)->world->index(axis_name(axis)) : -1; });
+}
+int64_t thunder_mesh_local_rank(const thunder_mesh* mesh) noexcept {
+  return mesh ? core(mesh)->world->place().local_rank : -1;
+}
+const char* thunder_mesh_text(const thunder_mesh* mesh) noexcept {
+  return mesh ? core(mesh)->text.c_str() : "";
+}
+
+thunder_status* thunder_mesh_barrier(thunder_mesh* mesh, const char* axis) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(mesh, "mesh");
+    core(mesh)->world->barrier(axis_name(axis));
+  }));
+}
+
+thunder_status* thunder_mesh_broadcast(thunder_mesh* mesh, const char* axis, const thunder_values* tensors,
+                                       int64_t root) noexcept {
+  return handle(guarded(__func__, [&] {
+    need(mesh, "mesh");
+    const Values& values = require_usable(core(tensors), "tensors");
+    for (size_t i = 0; i < values.size(); i++) {
+      const Ref<Tensor>& t = values[i].tensor;
+      if (!t) continue;
+      check(t->concrete() && !t->read_only(), "'", values.path(i), "' is no tensor that can be written");
+      core(mesh)->world->broadcast(axis_name(axis), *t, root);
+    }
+  }));
+}
+
+thunder_values* thunder_scope_grad_over_ranks(thunder_scope* scope, thunder_tensor* loss, thunder_values* wrt,
+                                              const char* axis, const char* reduction) noexcept {
+  return handle(make_values_in(core(scope), __func__, [&] {
+    need(loss, "loss"), need(axis, "axis");
+    const Values& of = require_usable(core(wrt), "wrt");
+    const auto held = hold_values(of);
+    return grad_over_ranks(*core(scope), core(loss), of, axis, reduction ? reduction : "mean");
+  }));
+}
+
+}  // extern "C"
