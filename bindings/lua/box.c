@@ -15,6 +15,7 @@ RELEASE(release_schedule, schedule)
 RELEASE(release_batches, batches)
 RELEASE(release_executor, executor)
 RELEASE(release_pass, pass)
+RELEASE(release_mesh, mesh)
 #undef RELEASE
 
 /* NULL: a type of its own file, more than a handle. */
@@ -37,6 +38,7 @@ static const struct {
     [BOX_EXECUTOR] = {"thunder.executor", "an executor", release_executor, 0},
     [BOX_PASS] = {"thunder.pass", "a pass", release_pass, 0},
     [BOX_EDITOR] = {"thunder.editor", "a trace being edited", NULL, 0},
+    [BOX_MESH] = {"thunder.mesh_handle", "a mesh", release_mesh, 0},
     [BOX_SIZE] = {"thunder.size", "a size that stands for any", NULL, 0},
 };
 

@@ -98,7 +98,7 @@ typedef struct box {
     size_t device_bytes; /* of a tensor on a device */
 } box;
 enum box_type { BOX_TENSOR, BOX_VALUES, BOX_SCOPE, BOX_OPTIONS, BOX_TRACE, BOX_MODULE, BOX_OPTIMIZER, BOX_SCHEDULE,
-                BOX_BATCHES, BOX_COMPILED, BOX_CONSTANT, BOX_EXECUTOR, BOX_PASS, BOX_EDITOR, BOX_SIZE, BOX_COUNT };
+                BOX_BATCHES, BOX_COMPILED, BOX_CONSTANT, BOX_EXECUTOR, BOX_PASS, BOX_EDITOR, BOX_MESH, BOX_SIZE, BOX_COUNT };
 const char *box_name(enum box_type type);                       /* "thunder.tensor" ... */
 void box_define(lua_State *L);                                  /* makes all metatables */
 box *box_push(lua_State *L, enum box_type type);                /* an empty one */
@@ -227,7 +227,7 @@ void cuda_kernel_read(lua_State *L, int index, thunder_kernel_desc *d);
 #define LAYER_FILES(OPEN) \
     OPEN(errors) OPEN(traceback) OPEN(constant) OPEN(dtypes) OPEN(device) OPEN(tensor) OPEN(sizes) \
     OPEN(elements) OPEN(op) OPEN(scope) OPEN(compile) OPEN(transform) OPEN(trace) OPEN(module) OPEN(optimizer) \
-    OPEN(data) OPEN(host) OPEN(edges) OPEN(extend) OPEN(executor) OPEN(pass) OPEN(described) OPEN(calls)
+    OPEN(data) OPEN(host) OPEN(edges) OPEN(extend) OPEN(executor) OPEN(pass) OPEN(mesh) OPEN(described) OPEN(calls)
 #define DECLARED(file) void open_##file(lua_State *L);
 LAYER_FILES(DECLARED)
 #undef DECLARED

@@ -59,6 +59,32 @@ static int core_set_autocast(lua_State *L)
     return 1;
 }
 
+/* In the registry: the axis over whose ranks gradients are taken, and how they are put together; or nil. */
+static const char grad_axis, grad_reduction;
+
+/* core.set_grad_axis(axis, reduction, or nil, nil): what they were. */
+static int core_set_grad_axis(lua_State *L)
+{
+    lua_settop(L, 2);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &grad_axis);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &grad_reduction);
+    lua_pushvalue(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &grad_axis);
+    lua_pushvalue(L, 2);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &grad_reduction);
+    return 2;
+}
+
+/* Of the mode at hand. */
+static thunder_values *gradients_of(lua_State *L, thunder_scope *scope, thunder_tensor *loss, thunder_values *wrt)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &grad_axis);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &grad_reduction);
+    const char *axis = lua_tostring(L, -2), *reduction = lua_tostring(L, -1); /* the registry keeps them */
+    lua_pop(L, 2);
+    return axis ? thunder_scope_grad_over_ranks(scope, loss, wrt, axis, reduction) : thunder_scope_grad(scope, loss, wrt);
+}
+
 /* core.grad(loss, wrt): in the structure of wrt. */
 static int core_grad(lua_State *L)
 {
@@ -72,7 +98,7 @@ static int core_grad(lua_State *L)
     if (wrong) return refuse(L, "grad_of: argument 'wrt': %s", wrong);
     check_status(L, thunder_values_status(wrt));
     lua_State *running = layer_enter(self, L);
-    thunder_values *gradients = thunder_scope_grad(self->scope, loss, wrt);
+    thunder_values *gradients = gradients_of(L, self->scope, loss, wrt);
     layer_leave(self, running);
     scope_check(L, self, self->scope);
     return values_push(L, gradients, true);
@@ -81,6 +107,7 @@ static int core_grad(lua_State *L)
 void open_scope(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"scope", core_scope},           {"grad", core_grad},
-                                         {"is_recording", core_is_recording}, {"set_autocast", core_set_autocast}, {NULL, NULL}};
+                                         {"is_recording", core_is_recording}, {"set_autocast", core_set_autocast},
+                                         {"set_grad_axis", core_set_grad_axis}, {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

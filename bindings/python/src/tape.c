@@ -58,6 +58,27 @@ static PyType_Slot tape_slots[] = {
     {0, NULL}};
 static PyType_Spec tape_spec = {"thunder.tape", sizeof(Tape), 0, Py_TPFLAGS_DEFAULT, tape_slots};
 
+/* The axis over whose ranks this thread takes gradients, and how they are put together, two str; or NULL. */
+static _Thread_local PyObject *grad_axis;
+
+/* _set_grad_axis((axis, reduction) or None): what it was. */
+static PyObject *set_grad_axis(PyObject *module, PyObject *axis)
+{
+    const char *name, *reduction;
+    if (axis != Py_None && !PyArg_ParseTuple(axis, "ss:data", &name, &reduction)) return NULL;
+    PyObject *before = grad_axis ? grad_axis : Py_NewRef(Py_None);
+    grad_axis = axis == Py_None ? NULL : Py_NewRef(axis);
+    return before;
+}
+
+/* Of the mode at hand. */
+static thunder_values *gradients_of(thunder_scope *scope, thunder_tensor *loss, thunder_values *wrt)
+{
+    if (!grad_axis) return thunder_scope_grad(scope, loss, wrt);
+    return thunder_scope_grad_over_ranks(scope, loss, wrt, PyUnicode_AsUTF8(PyTuple_GET_ITEM(grad_axis, 0)),
+                                         PyUnicode_AsUTF8(PyTuple_GET_ITEM(grad_axis, 1)));
+}
+
 /* grad_of(loss, wrt) */
 static PyObject *grad_of(PyObject *module, PyObject *args)
 {
@@ -69,7 +90,7 @@ static PyObject *grad_of(PyObject *module, PyObject *args)
     thunder_scope *scope = here;
     thunder_values *tree = values_new();
     if (tree && values_add(tree, wrt) == 0 && check_status(thunder_values_status(tree)) == 0) {
-        thunder_values *gradients = thunder_scope_grad(scope, tensor_handle(loss), tree);
+        thunder_values *gradients = gradients_of(scope, tensor_handle(loss), tree);
         if (scope_check(scope) == 0) result = values_result(gradients, true);
     }
     thunder_values_release(tree);
@@ -146,6 +167,7 @@ int open_tape(PyObject *module)
         {"is_tracing", is_tracing, METH_NOARGS, "Whether a function is being traced now."},
         {"_autocast", autocast, METH_NOARGS, NULL},
         {"_set_autocast", set_autocast, METH_O, NULL},
+        {"_set_grad_axis", set_grad_axis, METH_O, NULL},
         {NULL, NULL, 0, NULL}};
     return add_type(module, &tape_spec, NULL) ? PyModule_AddFunctions(module, functions) : -1;
 }

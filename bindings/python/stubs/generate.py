@@ -10,7 +10,7 @@ import thunder
 from thunder import _ops, _schema, _thunder
 
 from described import COMPILED, FUNCTIONS
-from module_texts import DATA, FUNC, IMPORTS, MODULE, OPTIMIZER
+from module_texts import DATA, FUNC, IMPORTS, MODULE, OPTIMIZER, PARALLEL
 from texts import HEAD, TENSOR
 
 TYPES = {"tensor": "_TensorLike", "int": "builtins.int", "float": "builtins.float", "bool": "builtins.bool",
@@ -143,7 +143,7 @@ def package():
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    for name, text in (("__init__", package()), ("nn", layers()), ("optim", optimisers()), ("data", IMPORTS + DATA), ("func", IMPORTS + FUNC)):
+    for name, text in (("__init__", package()), ("nn", layers()), ("optim", optimisers()), ("data", IMPORTS + DATA), ("func", IMPORTS + FUNC), ("parallel", PARALLEL)):
         (folder / f"{name}.pyi").write_text(text, encoding="utf-8")
     (folder / "py.typed").touch()
 

@@ -10,7 +10,8 @@ import numpy as _numpy
 '''
 
 TENSOR = '''
-from . import data as data, func as func, nn as nn, optim as optim
+from . import data as data, func as func, nn as nn, optim as optim, parallel as parallel
+from .parallel import mesh as mesh
 from .func import vmap as vmap
 from .data import safetensors as load, save as save
 from .optim import clip_grad_norm as clip_grad_norm, clip_grad_value as clip_grad_value

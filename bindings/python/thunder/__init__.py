@@ -47,8 +47,9 @@ from ._tree import tree_leaves, tree_map  # noqa: E402
 
 globals().update({name: op for name, op in _ops.functions.items() if name not in ("bool", "trace")})
 
-from . import data, distributions, examine, func, nn, optim  # noqa: E402
+from . import data, distributions, examine, func, nn, optim, parallel  # noqa: E402
 from .func import vmap  # noqa: E402
+from .parallel import mesh  # noqa: E402
 from .data import safetensors as load  # noqa: E402
 from .data import save  # noqa: E402
 from .optim import clip_grad_norm, clip_grad_value  # noqa: E402
@@ -74,11 +75,13 @@ class Code(enum.IntEnum):
     """Of an Error: what kind of failure it is."""
     CANCELLED = 1
     INVALID_ARGUMENT = 3
+    DEADLINE_EXCEEDED = 4
     NOT_FOUND = 5
     OUT_OF_MEMORY = 8
     FAILED_PRECONDITION = 9
     UNIMPLEMENTED = 12
     INTERNAL = 13
+    UNAVAILABLE = 14
     DATA_LOST = 15
     DECLINED = 1000
     PROXY_HAS_NO_DATA = 1001

@@ -1,0 +1,73 @@
+-- th.mesh: the ranks of the world as a grid with named axes. th.parallel: programs on several ranks.
+local th, core = ...
+
+local Mesh = { __metatable = false, __name = "thunder.mesh" }
+local members = {}
+local meshes = setmetatable({}, { __mode = "k" })
+
+function members.size(self, axis) return core.mesh_size(self.handle, axis) end
+-- The number of this rank along an axis, from 0 as everywhere in the world outside of Lua; without one its rank in the world.
+function members.index(self, axis) return core.mesh_index(self.handle, axis) end
+function members.local_rank(self) return core.mesh_local_rank(self.handle) end
+function members.barrier(self, axis) core.mesh_barrier(self.handle, axis) end
+-- Writes the values of one rank into a module's state, a tensor or a table of tensors of the others.
+function members.broadcast(self, tensors, axis, root)
+  if core.is_module(tensors) then tensors = tensors:state() end
+  core.mesh_broadcast(self.handle, tensors, axis, root or 0)
+end
+
+function Mesh.__index(_, name)
+  return members[name] or core.refuse(("a mesh has no member '%s'%s"):format(tostring(name), core.suggest(tostring(name), members)))
+end
+function Mesh.__newindex() core.refuse "a mesh cannot be changed" end
+function Mesh.__tostring(self) return ("mesh(%s)"):format(core.mesh_text(rawget(self, "handle"))) end
+
+local settings = { engine = true, timeout = true, communicator = true }
+
+local function axis_text(name, size)
+  if type(name) ~= "string" or math.type(size) ~= "integer" then
+    core.refuse "mesh: axes are names with sizes: { data = 2, tensor = 2 }, or { { 'data', 2 }, { 'tensor', 2 } }"
+  end
+  return ("%s=%d"):format(name, size)
+end
+
+-- th.mesh { data = 2, tensor = -1 }: axes in the order of their names; a list { { "data", 2 }, { "tensor", -1 } } has an order of its
+-- own. The last one varies first from rank to rank, and -1 is what the others leave. Options: engine, timeout, communicator.
+function th.mesh(axes, options)
+  if type(axes) ~= "table" then core.refuse(("mesh: axes are a table of names and sizes, got %s"):format(core.type_text(axes))) end
+  local texts = {}
+  if #axes > 0 then
+    for i, axis in ipairs(axes) do
+      if type(axis) ~= "table" then axis = {} end
+      texts[i] = axis_text(axis[1], axis[2])
+    end
+  else
+    for name, size in pairs(axes) do texts[#texts + 1] = axis_text(name, size) end
+    table.sort(texts)
+  end
+  options = core.check_options("mesh", options, settings)
+  local made = setmetatable({ handle = core.mesh(table.concat(texts, ","), options) }, Mesh)
+  meshes[made] = true
+  return made
+end
+
+local parallel = {}
+th.parallel = parallel
+
+-- th.parallel.data(step, mesh, net, { axis = "data", reduction = "mean" }): a training step of several ranks, each on examples of its own.
+-- In it th.grad_of gives for parameters the mean, or the sum, over the ranks of the axis, so that the optimiser does the same on each.
+-- `net`, a module or a table of tensors, begins on all ranks as it is on rank 0.
+function parallel.data(step, mesh, tensors, options)
+  if type(mesh) ~= "table" or not meshes[mesh] then core.refuse(("data: a mesh was expected, got %s"):format(core.type_text(mesh))) end
+  if tensors == nil then core.refuse "data: the parameters are missing: a module, or a table of tensors" end
+  options = core.check_options("data", options, { axis = true, reduction = true })
+  local axis, reduction = options.axis or "data", options.reduction or "mean"
+  mesh:broadcast(tensors, axis)
+  return function(...)
+    local outer_axis, outer_reduction = core.set_grad_axis(axis, reduction)
+    local results = table.pack(pcall(step, ...))
+    core.set_grad_axis(outer_axis, outer_reduction)
+    if not results[1] then error(results[2], 0) end
+    return table.unpack(results, 2, results.n)
+  end
+end

@@ -1,0 +1,47 @@
+"""Programs on several ranks: th.mesh(data=2), and data parallel training."""
+import functools
+
+from . import _thunder
+from ._thunder import ModuleBase
+
+__all__ = ["Mesh", "data", "mesh"]
+
+
+class Mesh(_thunder.MeshBase):
+    """The ranks of the world as a grid with named axes; mesh() makes it."""
+
+    def broadcast(self, tensors, axis=None, root=0):
+        """Writes the values of one rank into a module's state, a tensor, or a tree of tensors, of the others."""
+        self._broadcast(dict(tensors.state_dict()) if isinstance(tensors, ModuleBase) else tensors, axis, root)
+
+
+def mesh(*, engine=None, timeout=None, communicator=None, **axes):
+    """th.mesh(data=2, tensor=-1): the last axis varies first from rank to rank, and -1 is what the others leave. Who this process is say the
+    variables of its launcher (mpirun, srun, torchrun); without them it is alone. engine: what moves bytes between ranks, "mpi". timeout:
+    for how many seconds ranks wait for one another, 120. communicator: an MPI_Comm in place of all processes, as mpi4py has them."""
+    for name, size in axes.items():
+        if isinstance(size, bool) or not isinstance(size, int):
+            raise TypeError(f"mesh: the size of axis '{name}' must be an int, not {type(size).__name__}")
+    if communicator is not None and not isinstance(communicator, int):
+        from mpi4py import MPI
+        communicator = MPI._handleof(communicator)
+    options = {"engine": engine, "timeout": timeout, "communicator": communicator}
+    return Mesh(",".join(f"{name}={size}" for name, size in axes.items()), {key: value for key, value in options.items() if value is not None})
+
+
+def data(step, mesh, parameters, axis="data", reduction="mean"):
+    """A training step of several ranks, each on examples of its own: in it grad_of() and backward() give for parameters the mean, or the
+    sum, over the ranks of the axis, so that the optimiser does the same on each. `parameters`, a module or a tree of tensors, begin on all ranks as they
+    are on rank 0."""
+    if not isinstance(mesh, Mesh):
+        raise TypeError(f"data: mesh must be a mesh, th.mesh(data=-1), not {type(mesh).__name__}")
+    mesh.broadcast(parameters, axis)
+
+    @functools.wraps(step)
+    def parallel_step(*args, **named):
+        before = _thunder._set_grad_axis((axis, reduction))
+        try:
+            return step(*args, **named)
+        finally:
+            _thunder._set_grad_axis(before)
+    return parallel_step

@@ -1,0 +1,39 @@
+-- Meshes and collectives of one process. tests/scale has several.
+local th = require "thunder"
+
+local mesh = th.mesh { data = -1, tensor = 1 }
+assert(mesh:size "data" == 1 and mesh:index "data" == 0 and mesh:size() == 1 and mesh:local_rank() == 0)
+assert(tostring(mesh):find("data=1,tensor=1", 1, true), tostring(mesh))
+mesh:barrier()
+
+local x = th.tensor { 1.0, 2.0 }
+assert(th.all_reduce(x, "data", "mean"):sum():item() == 3)
+assert(th.compile(function(y) return th.all_gather(y, "data") end)(x):sum():item() == 3)
+
+local net = th.nn.Linear(2, 1)
+mesh:broadcast(net)
+local params = net:parameters()
+local opt = th.optim.SGD(params, { lr = 0.5 })
+local function train(y)
+  local loss = net(y):sum()
+  opt:step(th.grad_of(loss, params))
+  return loss
+end
+local before = net.weight:clone()
+th.compile(th.parallel.data(train, mesh, net))(x)
+assert(th.allclose(net.weight, before - 0.5 * x))
+
+local function refused(text, f, ...)
+  local ok, message = pcall(f, ...)
+  assert(not ok and tostring(message):find(text, 1, true), tostring(message))
+end
+refused("there is no axis 'rows'", mesh.size, mesh, "rows")
+refused("no axis 'rows'", th.all_reduce, x, "rows")
+refused("data=2 has 2 ranks, and the world 1", th.mesh, { data = 2 })
+refused("axes are names with sizes", th.mesh, { data = "two" })
+refused("unknown option 'engines'", th.mesh, { other = 1 }, { engines = "mpi" })
+refused("a mesh has no member 'sizes'", function() return mesh.sizes end)
+refused("a mesh was expected", th.parallel.data, train, net, net)
+refused("the parameters are missing", th.parallel.data, train, mesh)
+-- An error inside of the step ends the mode in which gradients are means.
+refused("by hand", th.compile(th.parallel.data(function() error "by hand" end, mesh, net)), x)

@@ -1,0 +1,57 @@
+"""Meshes and collectives of one process. tests/scale has several."""
+import unittest
+
+import numpy as np
+import thunder as th
+from thunder import nn, optim
+
+
+class Parallel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.mesh = th.mesh(data=-1, tensor=1)
+
+    def test_a_process_without_a_launcher_is_alone(self):
+        mesh = self.mesh
+        self.assertEqual((mesh.size("data"), mesh.index("data"), mesh.size(), mesh.index(), mesh.local_rank), (1, 0, 1, 0, 0))
+        self.assertIn("data=1,tensor=1", repr(mesh))
+        mesh.barrier()
+        mesh.barrier("tensor")
+
+    def test_collectives_of_one_rank_give_what_they_get(self):
+        x = th.tensor([1.0, 2.0])
+        for f in (lambda t: th.all_reduce(t, "data", "mean"), lambda t: th.all_gather(t, "data"), lambda t: th.broadcast(t, "data"),
+                  lambda t: th.reduce_scatter(t, "data"), lambda t: th.pvary(t, "data")):
+            np.testing.assert_array_equal(f(x), x)
+            np.testing.assert_array_equal(th.compile(f)(x), x)
+
+    def test_a_data_parallel_step_trains(self):
+        for backward in (False, True):
+            net = nn.Linear(2, 1)
+            opt = optim.SGD(net.parameters(), lr=0.5)
+
+            def train(y):
+                loss = net(y).sum()
+                if backward:
+                    loss.backward()
+                    opt.step()
+                else:
+                    opt.step(th.grad_of(loss, net.parameters()))
+                return loss
+            x, before = th.tensor([1.0, 2.0]), net.weight.clone()
+            th.compile(th.parallel.data(train, self.mesh, net))(x)
+            np.testing.assert_allclose(net.weight, before - 0.5 * x, rtol=1e-6)
+
+    def test_mistakes_name_what_was_given(self):
+        for text, error, f in (("there is no axis 'rows'", ValueError, lambda: self.mesh.size("rows")),
+                               ("no axis 'rows'", th.Error, lambda: th.all_reduce(th.ones(2), "rows")),
+                               ("data=2 has 2 ranks, and the world 1", th.Error, lambda: th.mesh(data=2)),
+                               ("size of axis 'data' must be an int, not float", TypeError, lambda: th.mesh(data=2.0)),
+                               ("timeout must be positive", th.Error, lambda: th.mesh(timeout=-1.0)),
+                               ("mesh must be a mesh", TypeError, lambda: th.parallel.data(len, None, []))):
+            with self.assertRaisesRegex(error, text):
+                f()
+
+
+if __name__ == "__main__":
+    unittest.main()
