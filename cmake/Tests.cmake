@@ -75,6 +75,7 @@ if(TARGET capi_test)
 endif()
 
 include(Cuda)        # programs on CUDA devices, on any machine
+include(Scale)       # programs on several processes, where an MPI is
 
 # Consumers see what a user sees: the installed tree, through pkg-config or as a CMake package, and nothing of the build.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)

@@ -1,0 +1,107 @@
+"""collectives.py MPIRUN RANKS: starts itself on that many ranks. There every collective, on each dtype and odd sizes, eager, traced and
+compiled, gives what numpy makes of the operands of all ranks; so do gradients.
+"""
+import sys
+
+sys.dont_write_bytecode = True
+
+DTYPES = "float32 float64 bfloat16 float16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool".split()
+SHAPES = [(1,), (3, 5), (2, 0), (7, 3, 2), ()]
+
+
+def operand(np, rank, shape, dtype):
+    """What a rank brings: whole numbers, whose sums are exact in every dtype."""
+    drawn = np.random.default_rng([rank, len(shape)]).integers(0, 2 if dtype == "bool" else 5, shape)
+    return drawn.astype("bool" if dtype == "bool" else "float64" if "float" in dtype else dtype)
+
+
+def check_values(np, th, mesh):
+    ranks, rank = mesh.size("data"), mesh.index("data")
+    for dtype in DTYPES:
+        real = "float" in dtype
+        for shape in SHAPES:
+            all_ranks = [operand(np, r, shape, dtype) for r in range(ranks)]
+            x = th.tensor(all_ranks[rank].tolist(), dtype=getattr(th, dtype)).reshape(list(shape))
+            stacked = np.stack(all_ranks)
+            cases = [(lambda t: th.broadcast(t, "data", ranks - 1), all_ranks[-1])]
+            if dtype != "bool":
+                cases.append((lambda t: th.all_reduce(t, "data"), stacked.sum(0)))
+            for name, f in (("max", stacked.max), ("min", stacked.min)):
+                cases.append((lambda t, name=name: th.all_reduce(t, "data", name), f(0)))
+            if real:
+                cases.append((lambda t: th.all_reduce(t, "data", "mean"), stacked.mean(0)))
+            for dim in range(len(shape)):
+                cases.append((lambda t, dim=dim: th.all_gather(t, "data", dim), np.concatenate(all_ranks, dim)))
+                if dtype != "bool":
+                    wide = np.concatenate([stacked.sum(0)] * ranks, dim)
+                    cases.append((lambda t, dim=dim: th.reduce_scatter(th.cat([t] * ranks, dim), "data", "sum", dim),
+                                  np.split(wide, ranks, dim)[rank]))
+            for f, wanted in cases:
+                tolerance = 0 if not real or ranks in (1, 2, 4) else 1e-2
+                for run in (f, th.compile(f)):
+                    found = run(x)
+                    assert found.dtype is x.dtype and tuple(found.shape) == wanted.shape, (dtype, shape, found.shape, wanted.shape)
+                    np.testing.assert_allclose(np.array(found.to(th.float64).tolist()).reshape(wanted.shape), wanted.astype("float64"),
+                                               rtol=tolerance)
+
+
+def check_gradients(np, th, mesh):
+    ranks, rank = mesh.size("data"), mesh.index("data")
+    weights = [np.arange(1.0, 7.0) * (r + 1) for r in range(ranks)]
+    x, w = th.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), th.tensor(weights[rank].tolist(), dtype=th.float32)
+    total = sum(weights)
+
+    def gradient(f):
+        def both(x, w):
+            return th.grad_of(f(x, w), x)
+        return np.array(th.compile(both)(x, w).tolist())
+
+    # Of the sum of what ranks have, which is the same on all of them: each rank's own part of it.
+    np.testing.assert_allclose(gradient(lambda x, w: th.all_reduce((x * w).sum(), "data")), weights[rank])
+    np.testing.assert_allclose(gradient(lambda x, w: th.all_reduce((x * w).sum(), "data", "mean")), weights[rank] / ranks, rtol=1e-6)
+    # A common value that each rank uses in its own way.
+    np.testing.assert_allclose(gradient(lambda x, w: (th.pvary(x, "data") * w).sum()), total)
+    # A shard that all ranks gather, and use in their own ways.
+    full = np.concatenate([(r + 1) * np.ones(6) for r in range(ranks)])
+    factor = th.tensor((full * (rank + 1)).tolist(), dtype=th.float32)
+    np.testing.assert_allclose(gradient(lambda x, w: (th.all_gather(x, "data") * factor).sum()),
+                               (rank + 1) * np.ones(6) * sum(r + 1 for r in range(ranks)))
+    # A part of a sum: what every rank made of it comes back.
+    np.testing.assert_allclose(gradient(lambda x, w: (th.reduce_scatter(th.cat([x] * ranks), "data") * w).sum()), total)
+    np.testing.assert_allclose(gradient(lambda x, w: (th.broadcast(x, "data") * th.broadcast(w, "data")).sum()),
+                               weights[0] if rank == 0 else 0 * weights[0])
+    try:
+        gradient(lambda x, w: th.all_reduce((x * w).sum(), "data", "max"))
+        raise AssertionError("the max has a gradient")
+    except th.Error as error:
+        assert "the max over ranks has no gradient" in str(error), error
+
+
+def check_batches(np, th, mesh):
+    ranks, rank = mesh.size("data"), mesh.index("data")
+    rows = [np.arange(6.0).reshape(2, 3) + r for r in range(ranks)]
+    x = th.tensor(rows[rank].tolist())
+    for f, wanted in ((lambda t: th.all_reduce(t, "data"), sum(rows)),
+                      (lambda t: th.all_gather(t, "data"), np.concatenate(rows, 1)),
+                      (lambda t: th.reduce_scatter(th.cat([t] * ranks), "data"), sum(rows)),
+                      (lambda t: th.pvary(t, "data") + th.broadcast(t, "data"), rows[rank] + rows[0])):
+        np.testing.assert_allclose(np.array(th.vmap(f)(x).tolist()), wanted)
+
+
+def main():
+    if len(sys.argv) > 1:
+        from launch import on_ranks
+        code, text = on_ranks(sys.argv[1], sys.argv[2], [sys.executable, __file__], limit=300)
+        if code != 0 or text.count("as numpy") != int(sys.argv[2]):
+            sys.exit(f"it ended with {code} and printed\n{text}")
+        return print(text)
+    import numpy as np
+    import thunder as th
+    mesh = th.mesh(data=-1, timeout=60.0)
+    check_values(np, th, mesh)
+    check_gradients(np, th, mesh)
+    check_batches(np, th, mesh)
+    print(f"rank {mesh.index()}: as numpy")
+
+
+main()

@@ -1,0 +1,110 @@
+"""faults.py MPIRUN: what ranks are told when one does something else, does not come, leaves, or cannot open MPI. Never a hang."""
+import os
+import sys
+import tempfile
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+from launch import on_ranks, run  # noqa: E402
+
+MPIRUN = sys.argv.pop()
+LIMIT = 3  # seconds: the timeout of the mesh
+HEAD = f"""import sys, time
+import thunder as th
+mesh = th.mesh(data=-1, timeout={LIMIT}.0)
+rank = mesh.index()
+def told(f):
+    began = time.time()
+    try:
+        f()
+    except th.Error as error:
+        print(f"<rank {{rank}}: {{th.Code(error.code).name}}: {{error}} after {{time.time() - began:.1f}} s>", flush=True)
+"""
+
+
+def ranks_run(body, ranks=2, **more):
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+        file.write(HEAD + body)
+        file.flush()
+        began = time.time()
+        code, text = on_ranks(MPIRUN, ranks, [sys.executable, file.name], limit=60, **more)
+        return code, text, time.time() - began
+
+
+class Faults(unittest.TestCase):
+    def test_ranks_with_other_shapes_are_told_and_go_on(self):
+        _, text, _ = ranks_run("told(lambda: th.all_reduce(th.ones(2 + rank), 'data'))\n"
+                               "print(f'<{th.all_reduce(th.ones(1), \"data\").item()}>')\n")
+        for rank in (0, 1):
+            self.assertIn(f"<rank {rank}: INVALID_ARGUMENT: ", text)
+        self.assertEqual(text.count("rank 0: all_reduce(f32[2], sum); rank 1: all_reduce(f32[3], sum)"), 2, text)
+        self.assertEqual(text.count("<2.0>"), 2, text)
+
+    def test_other_ops_dtypes_and_reductions_are_errors_on_all_ranks(self):
+        for mine, other in (("th.all_reduce(th.ones(2), 'data')", "th.all_gather(th.ones(2), 'data')"),
+                            ("th.all_reduce(th.ones(2), 'data')", "th.all_reduce(th.ones(2), 'data', 'max')"),
+                            ("th.all_reduce(th.ones(2), 'data')", "th.all_reduce(th.ones(2, dtype=th.float64), 'data')"),
+                            ("th.broadcast(th.ones(2), 'data', 0)", "th.broadcast(th.ones(2), 'data', 1)"),
+                            ("mesh.barrier()", "th.all_reduce(th.ones(2), 'data')")):
+            _, text, _ = ranks_run(f"told(lambda: {mine} if rank else {other})\n")
+            self.assertEqual(text.count("INVALID_ARGUMENT"), 2, text)
+            self.assertEqual(text.count("disagree"), 2, text)
+
+    def test_a_rank_that_is_late_is_an_error_of_the_others_within_the_limit(self):
+        _, text, took = ranks_run("if rank == 1: time.sleep(8)\ntold(lambda: mesh.barrier())\n")
+        self.assertIn("<rank 0: DEADLINE_EXCEEDED: ", text)
+        self.assertRegex(text, r"waited 3 seconds for rank 1, which has been in its own code for \d\.\d s, after its collective ")
+        self.assertRegex(text, rf"after {LIMIT}\.\d s")
+        self.assertLess(took, LIMIT + 25)
+
+    def test_a_rank_that_leaves_is_an_error_of_the_others_at_once(self):
+        _, text, _ = ranks_run("th.all_reduce(th.ones(3), 'data')\n"
+                               "if rank == 1: raise SystemExit('enough')\ntold(lambda: mesh.barrier())\n")
+        self.assertIn("<rank 0: UNAVAILABLE: ", text)
+        self.assertRegex(text, r"waits in vain: rank 1 left after its collective \d+, all_reduce\(f32\[3\], sum\) over axis 'data'")
+        self.assertRegex(text, r"after [01]\.\d s")
+
+    def test_a_rank_that_is_stopped_does_not_answer(self):
+        _, text, _ = ranks_run("import os, signal\n"
+                               "if rank == 1:\n"
+                               "    if os.fork() == 0:\n        time.sleep(9); os.kill(os.getppid(), signal.SIGCONT); os._exit(0)\n"
+                               "    os.kill(os.getpid(), signal.SIGSTOP)\n"
+                               "told(lambda: mesh.barrier())\n")
+        self.assertIn("<rank 0: DEADLINE_EXCEEDED: ", text)
+        self.assertIn("rank 1, which does not answer: it is stopped, or dead", text)
+
+    def test_a_compiled_step_that_failed_has_written_nothing(self):
+        _, text, _ = ranks_run("x = th.zeros(4)\n"
+                               "def f(y):\n    x.add_(1.0)\n    x.add_(th.all_reduce(y, 'data').sum())\n"
+                               "told(lambda: th.compile(f)(th.ones(2 + rank)))\n"
+                               "print(f'<x is {x.sum().item()}>')\n")
+        self.assertEqual(text.count("disagree"), 2, text)
+        self.assertEqual(text.count("<x is 0.0>"), 2, text)
+
+    def test_ranks_that_make_other_meshes_are_told(self):
+        _, text, _ = ranks_run("told(lambda: th.mesh(**{f'axis{rank}': -1}))\n")
+        self.assertEqual(text.count("rank 0: mesh axis0=2; rank 1: mesh axis1=2"), 2, text)
+
+    def test_a_library_that_is_not_there_is_an_error_that_says_every_name(self):
+        code, text = run([sys.executable, "-c", "import thunder as th\nth.mesh(data=2)"], OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="2",
+                         THUNDER_MPI="/nowhere/libmpi.so")
+        self.assertEqual(code, 1)
+        self.assertIn("/nowhere/libmpi.so", text)
+        self.assertIn("THUNDER_MPI", text)
+
+    def test_processes_that_mpi_did_not_start_are_an_error(self):
+        code, text = run([sys.executable, "-c", "import thunder as th\nth.mesh(data=2)"], RANK="0", WORLD_SIZE="2")
+        self.assertEqual(code, 1)
+        self.assertIn("says rank 0 of 1, and the variables of torchrun rank 0 of 2", text)
+
+    def test_without_a_launcher_a_mesh_of_two_is_an_error(self):
+        code, text = run([sys.executable, "-c", "import thunder as th\nth.mesh(data=2)"])
+        self.assertEqual(code, 1)
+        self.assertIn("data=2 has 2 ranks, and the world 1", text)
+        self.assertIn("OMPI_COMM_WORLD_SIZE", text)
+
+
+if __name__ == "__main__":
+    os.chdir(os.path.dirname(os.path.abspath(__file__)))
+    unittest.main()
