@@ -14,6 +14,7 @@
 #include "jit/reports/limits.h"
 #include "loops/cuda/target.h"
 #include "loops/kernels.h"
+#include "scale/mpi/abi.h"
 #include "tensor/transfer.h"
 
 namespace thunder {
@@ -58,6 +59,15 @@ Finding check_onednn(const Machine& m) {
   const bool holds = Library::open(Library::names(), m, found) != nullptr;
   return {"oneDNN", holds ? found : cat("missing, so large products of float32 run in kernels of our own: ", found),
           works_if(holds)};
+}
+
+Finding check_mpi() {
+  try {
+    const scale::mpi::Library library = scale::mpi::open_library("");
+    return {"MPI", cat(library.version, ", ", library.file)};
+  } catch (const Error& e) {
+    return {"MPI", cat("missing, so a mesh has one rank: ", e.message()), State::missing};
+  }
 }
 
 // NVIDIA's libraries, each with its file and version or every name that was tried, and the devices that the driver
@@ -171,6 +181,7 @@ std::vector<Finding> examine(Context& context) {
   std::vector<Finding> all = {{"processor", m.processor}, check_instructions(m), check_caches(m),
                               check_threads(m),           check_llvm(),          check_onednn(m),
                               check_cache_folder()};
+  all.push_back(check_mpi());
   add_cuda(context, all);
   add_executors(context, all);
   all.push_back(check_kernel(context, Device::cpu));
