@@ -217,7 +217,8 @@ std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
 KernelPtr prepare_attention(Session& session, const AttentionSizes& sizes, bool length_varies) {
   if (Status* failed = session.device().enter()) throw Error(Ref<Status>::adopt(failed));
   std::optional<AttentionSizes> padded;
-  if (length_varies && !session.has_own_plan(family_of(sizes), {sizes.queries, sizes.keys})) padded = padded_sizes(sizes);
+  if (length_varies && !session.has_own_plan(family_of(sizes), {sizes.queries, sizes.keys}))
+    padded = padded_sizes(sizes);
   std::vector<AttentionPart> parts = split_into_parts(session, padded ? *padded : sizes);
   if (padded && parts.size() != 1) padded.reset(), parts = split_into_parts(session, sizes);
   if (parts.empty()) return nullptr;

@@ -36,13 +36,14 @@ std::optional<AttentionSizes> padded_sizes(const AttentionSizes& sizes) {
   padded.queries = padded_length(sizes.queries), padded.keys = padded_length(sizes.keys);
   if (padded.queries == sizes.queries && padded.keys == sizes.keys) return std::nullopt;
   // A causal mask hides keys behind the last query from all queries that count.
-  if (!sizes.causal && padded.keys != sizes.keys) padded.mask = Mask::boolean, padded.mask_sizes = {1, 1, 1, padded.keys};
+  if (!sizes.causal && padded.keys != sizes.keys)
+    padded.mask = Mask::boolean, padded.mask_sizes = {1, 1, 1, padded.keys};
   return padded;
 }
 
 std::string family_of(const AttentionSizes& s) {
-  return cat(name(s.dtype), " ", s.backward, " ", s.causal, " ", s.batch, " ", s.heads, " ", s.key_heads, " ", s.width, " ",
-             s.value_width, " ", s.scale);
+  return cat(name(s.dtype), " ", s.backward, " ", s.causal, " ", s.batch, " ", s.heads, " ", s.key_heads, " ", s.width,
+             " ", s.value_width, " ", s.scale);
 }
 
 void PaddedAttention::add(Sizes shape, DType dtype) {
@@ -58,7 +59,10 @@ void PaddedAttention::add(Sizes shape, DType dtype) {
 
 PaddedAttention::PaddedAttention(Session& session, const AttentionSizes& sizes, const AttentionSizes& padded,
                                  std::span<const Buffer> inputs, std::span<const Buffer> outputs)
-    : session_(session), backward_(sizes.backward), keys_(sizes.keys), n_operands_(count_operands(sizes)),
+    : session_(session),
+      backward_(sizes.backward),
+      keys_(sizes.keys),
+      n_operands_(count_operands(sizes)),
       has_mask_(padded.mask != Mask::none) {
   const auto length_dim = static_cast<size_t>(inputs[0].rank) - 2;
   const auto add_like = [&](const Buffer& b, bool is_key) {
@@ -80,7 +84,9 @@ void PaddedAttention::wait_for_plan(double& plan_ms) {
   if (has_mask_) mark_keys_ = session_.device().function(kText, "mark_keys");
 }
 
-size_t PaddedAttention::scratch_bytes() const { return kScratchAlign + bytes_ + call_->scratch_bytes(); }
+size_t PaddedAttention::scratch_bytes() const {
+  return kScratchAlign + bytes_ + call_->scratch_bytes();
+}
 
 PaddedAttention::Buffers PaddedAttention::padded_buffers(std::span<const Buffer> inputs,
                                                          std::span<const Buffer> outputs, std::byte* memory) const {
@@ -90,8 +96,10 @@ PaddedAttention::Buffers PaddedAttention::padded_buffers(std::span<const Buffer>
     Buffer b = i < n_operands_ ? inputs[i] : is_input ? inputs[0] : outputs[i - n_inputs()];
     if (i >= n_operands_ && is_input) b.rank = 4, b.dtype = DType::boolean;
     b.data = memory + tensors_[i].offset, b.shape = tensors_[i].shape.data(), b.strides = tensors_[i].strides.data();
-    if (is_input) out.inputs.push_back(b);
-    else out.outputs.push_back(b);
+    if (is_input)
+      out.inputs.push_back(b);
+    else
+      out.outputs.push_back(b);
   }
   return out;
 }
@@ -108,7 +116,8 @@ Status* PaddedAttention::run(std::span<const Buffer> inputs, std::span<const Buf
   const auto part = [](Buffer whole, const Buffer& own) { return whole.shape = own.shape, whole; };
   if (Status* failed = device.fill_with_zeros(memory, tensors_[n_inputs()].offset)) return failed;
   if (backward_)
-    if (Status* failed = device.fill_with_ones(padded.inputs[kTotal].as<float>(), tensors_[kTotal].bytes / sizeof(float)))
+    if (Status* failed =
+            device.fill_with_ones(padded.inputs[kTotal].as<float>(), tensors_[kTotal].bytes / sizeof(float)))
       return failed;
   if (Status* failed = has_mask_ ? mark_keys(padded.inputs[n_operands_].data) : nullptr) return failed;
   for (size_t i = 0; i < n_operands_; i++)
@@ -123,8 +132,8 @@ Status* PaddedAttention::mark_keys(void* takes_part) const {
   int64_t keys = keys_;
   void* parameters[] = {&takes_part, &keys};
   constexpr unsigned kThreads = 256;
-  return session_.device().launch(mark_keys_, {static_cast<unsigned>((keys + kThreads - 1) / kThreads), kThreads}, parameters,
-                                  "the padding of an attention");
+  return session_.device().launch(mark_keys_, {static_cast<unsigned>((keys + kThreads - 1) / kThreads), kThreads},
+                                  parameters, "the padding of an attention");
 }
 
 }  // namespace thunder::cudnn

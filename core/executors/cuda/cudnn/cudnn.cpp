@@ -25,7 +25,8 @@ bool claim(const NodeView& view, void*) {
 KernelPtr prepare(const NodeView& view, void* user) {
   Session& session = CudnnSessions::session_of(view, user);
   const CompileSettings& settings = view.settings;
-  const bool length_varies = settings.dynamic.value_or(settings.automatic_dynamic_shapes);
+  // A plan of its own may give other bits in the last place than the one that a length had before.
+  const bool length_varies = !settings.deterministic && settings.dynamic.value_or(settings.automatic_dynamic_shapes);
   KernelPtr made = is_convolution(view) ? prepare_convolution(session, view)
                                         : prepare_attention(session, *AttentionSizes::of(view), length_varies);
   if (!made) fail(Code::declined, "cuDNN has no engine for this");
