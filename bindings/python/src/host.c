@@ -2,6 +2,8 @@
  * pointer each; after a change the library asks whether the facts of a program still hold. */
 #include "host.h"
 
+#include <string.h>
+
 static _Thread_local const thunder_values *given; /* to the function that is traced */
 static PyObject *attributes; /* a set of the names of those of modules on which programs depend */
 static PyObject *walk; /* _writes.run */
@@ -74,30 +76,51 @@ static const char *check_fact(void *user)
     return why;
 }
 
+/* Where the index of a place stands, or is to stand, in the table. */
+static size_t slot_of(const host *h, const place *p)
+{
+    const Py_hash_t key = PyUnicode_Check(p->key) ? PyObject_Hash(p->key) : (Py_hash_t)((uintptr_t)p->key >> 4);
+    size_t at = (((uintptr_t)p->holder >> 4) * 31 + (size_t)key * 7 + (size_t)p->kind) & (h->n_slots - 1);
+    for (; h->slots[at]; at = (at + 1) & (h->n_slots - 1)) {
+        const place *q = &h->places[h->slots[at] - 1];
+        if (q->kind != p->kind || q->holder != p->holder) continue;
+        if (q->key == p->key || (PyUnicode_Check(p->key) && PyUnicode_Check(q->key) && PyUnicode_Compare(p->key, q->key) == 0)) break;
+    }
+    return at;
+}
+
+static int grow_places(host *h)
+{
+    const size_t room = h->room ? 2 * h->room : 16;
+    place *more = PyMem_Realloc(h->places, room * sizeof *more);
+    if (more) h->places = more;
+    size_t *loud = more ? PyMem_Realloc(h->loud, room * sizeof *loud) : NULL;
+    if (loud) h->loud = loud;
+    size_t *slots = loud ? PyMem_Calloc(2 * room, sizeof *slots) : NULL;
+    if (!slots) return PyErr_NoMemory(), -1;
+    PyMem_Free(h->slots);
+    h->slots = slots, h->n_slots = 2 * room, h->room = room;
+    for (size_t i = 0; i < h->n_places; i++) h->slots[slot_of(h, &h->places[i])] = i + 1;
+    return 0;
+}
+
 static int find_or_add_place(host *h, PyObject *row, size_t *out)
 {
     place p = {.seen = NULL};
     int quiet;
     if (!PyArg_ParseTuple(row, "iOOpU", &p.kind, &p.holder, &p.key, &quiet, &p.label)) return -1;
     p.quiet = quiet != 0;
-    for (size_t i = 0; i < h->n_places; i++) {
-        const place *q = &h->places[i];
-        if (q->kind != p.kind || q->holder != p.holder || (q->key != p.key && !(PyUnicode_Check(p.key) && PyUnicode_Check(q->key) && PyUnicode_Compare(p.key, q->key) == 0))) continue;
-        *out = i;
+    if (h->n_places == h->room && grow_places(h)) return -1;
+    size_t *slot = &h->slots[slot_of(h, &p)];
+    if (*slot) {
+        *out = *slot - 1;
         return 0;
-    }
-    if (h->n_places == h->room) {
-        const size_t room = h->room ? 2 * h->room : 16;
-        place *more = PyMem_Realloc(h->places, room * sizeof *more);
-        if (more) h->places = more;
-        size_t *loud = more ? PyMem_Realloc(h->loud, room * sizeof *loud) : NULL;
-        if (!loud) return PyErr_NoMemory(), -1;
-        h->loud = loud, h->room = room;
     }
     if (p.quiet && p.kind == PLACE_ITEM && PySet_Add(attributes, p.key)) return -1;
     Py_INCREF(p.holder), Py_INCREF(p.key), Py_INCREF(p.label);
     p.seen = p.quiet ? NULL : place_content(&p);
     if (!p.quiet) h->loud[h->n_loud++] = h->n_places;
+    *slot = h->n_places + 1;
     *out = h->n_places;
     h->places[h->n_places++] = p;
     return 0;
@@ -183,6 +206,7 @@ void host_clear(host *h)
     if (!h) return;
     const size_t n_places = h->n_places, n_sets = h->n_sets;
     h->n_places = h->n_loud = h->n_sets = 0;
+    if (h->n_slots) memset(h->slots, 0, h->n_slots * sizeof *h->slots);
     for (size_t i = 0; i < n_places; i++) {
         Py_CLEAR(h->places[i].holder);
         Py_CLEAR(h->places[i].key);
@@ -203,6 +227,7 @@ void host_free(host *h)
     thunder_function_release(h->function);
     PyMem_Free(h->places);
     PyMem_Free(h->loud);
+    PyMem_Free(h->slots);
     PyMem_Free(h->sets);
     PyMem_Free(h);
 }

@@ -20,6 +20,7 @@ typedef struct host {
     facts *sets;
     size_t *loud; /* the places that a call compares, among room for all */
     size_t n_places, n_loud, room, n_sets;
+    size_t *slots, n_slots; /* a hash table of the places: 1 and the index, with linear probing; a power of two */
     uint64_t changes;
     callback *owner;
     thunder_function *function;

@@ -215,7 +215,7 @@ int open_errors(PyObject *module);
 #define LAYER_FILES(OPEN) \
     OPEN(constants) OPEN(dtypes) OPEN(device) OPEN(streams) OPEN(tensor_objects) OPEN(tensor) OPEN(foreign) OPEN(elements) OPEN(names) \
     OPEN(exchange) OPEN(exchange_function) OPEN(op) OPEN(scope) OPEN(tape) OPEN(grad_mode) OPEN(values) OPEN(compile) OPEN(program) \
-    OPEN(jit) OPEN(sizes) OPEN(host) OPEN(writes) OPEN(transform) OPEN(module) OPEN(module_list) OPEN(optimizer) OPEN(data) \
+    OPEN(jit) OPEN(sizes) OPEN(host) OPEN(writes) OPEN(frames) OPEN(transform) OPEN(module) OPEN(module_list) OPEN(optimizer) OPEN(data) \
     OPEN(mesh) OPEN(extend) OPEN(executor) OPEN(pass) OPEN(traceback) OPEN(openmp) OPEN(described) OPEN(calls)
 #define DECLARED(file) int open_##file(PyObject *module);
 LAYER_FILES(DECLARED)

@@ -52,6 +52,20 @@ static bool same_elements(PyObject *array, PyObject *seen)
     return same;
 }
 
+/* What a function of Python runs, and the values of its arguments that are not given. */
+static PyObject *parts_of(PyObject *object)
+{
+    const PyFunctionObject *f = (const PyFunctionObject *)object;
+    return PyTuple_Pack(3, f->func_code, f->func_defaults ? f->func_defaults : Py_None, f->func_kwdefaults ? f->func_kwdefaults : Py_None);
+}
+
+static bool same_parts(PyObject *object, PyObject *seen)
+{
+    const PyFunctionObject *f = (const PyFunctionObject *)object;
+    return seen && PyTuple_GET_ITEM(seen, 0) == f->func_code && PyTuple_GET_ITEM(seen, 1) == (f->func_defaults ? f->func_defaults : Py_None) &&
+           PyTuple_GET_ITEM(seen, 2) == (f->func_kwdefaults ? f->func_kwdefaults : Py_None);
+}
+
 PyObject *place_content(const place *p)
 {
     PyObject *found = NULL;
@@ -64,6 +78,7 @@ PyObject *place_content(const place *p)
         case PLACE_SEQUENCE: found = PySequence_Tuple(p->holder); break;
         case PLACE_ARRAY: found = elements_of(p->holder); break;
         case PLACE_SLOT: found = PyObject_GetAttr(p->holder, p->key); break;
+        case PLACE_FUNCTION: found = parts_of(p->holder); break;
         default: found = ((Module *)p->holder)->dict ? dict_pairs(((Module *)p->holder)->dict, true) : PyTuple_New(0);
     }
     PyErr_Clear();
@@ -122,6 +137,7 @@ bool place_is_unchanged(place *p)
         case PLACE_SET: return p->seen && PySet_GET_SIZE(p->holder) == PySet_GET_SIZE(p->seen) && PyObject_RichCompareBool(p->holder, p->seen, Py_EQ) == 1;
         case PLACE_SEQUENCE: return p->seen && same_sequence(p->holder, p->seen);
         case PLACE_ARRAY: return same_elements(p->holder, p->seen);
+        case PLACE_FUNCTION: return same_parts(p->holder, p->seen);
         case PLACE_SLOT: {
             PyObject *now = PyObject_GetAttr(p->holder, p->key);
             Py_XDECREF(now); /* the object has it still */

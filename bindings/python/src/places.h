@@ -2,7 +2,7 @@
 #pragma once
 #include "layer.h"
 
-enum { PLACE_CELL, PLACE_ITEM, PLACE_LIST, PLACE_DICT, PLACE_SET, PLACE_CHILDREN, PLACE_SLOT, PLACE_SEQUENCE, PLACE_ARRAY }; /* as _host.py has them */
+enum { PLACE_CELL, PLACE_ITEM, PLACE_LIST, PLACE_DICT, PLACE_SET, PLACE_CHILDREN, PLACE_SLOT, PLACE_SEQUENCE, PLACE_ARRAY, PLACE_FUNCTION }; /* as _host.py has them */
 typedef struct place {
     int kind;
     bool quiet; /* of a module, whose changes are counted */

@@ -5,22 +5,39 @@ import collections.abc
 import enum
 import functools
 import gc
+import importlib.util
 import io
+import itertools
+import operator
+import sys
 import types
 
 import numpy
 
-from . import _edges, _reads, _thunder
-from ._libraries import is_library, is_library_class, is_library_module
+from . import _edges, _frames, _reads, _thunder
+from ._libraries import is_library, is_library_class, is_library_module, is_ours
 from ._thunder import Compiled, ModuleBase, Tensor
 
-CELL, ITEM, LIST, DICT, SET, CHILDREN, SLOT, SEQUENCE, ARRAY = range(9)  # kinds of places, as host.c has them
+CELL, ITEM, LIST, DICT, SET, CHILDREN, SLOT, SEQUENCE, ARRAY, FUNCTION = range(10)  # kinds of places, as host.c has them
+_PRIVATE = {"_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "_names", "_held", "_compiled", "_number"}
 _HOOKS = ("forward", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 GRAD = "_grad"  # where a tensor keeps its gradient
 _PLAIN = (int, float, complex, str, bytes, type(None), enum.Enum, _thunder.dtype, _thunder.device)
 _CONTAINERS = {list: LIST, dict: DICT, set: SET, collections.deque: SEQUENCE}
 _DEPTH = 4  # containers inside of containers
 _MOST = 1000  # items that are followed
+
+
+def _is_namespace(value):
+    """An object of a library's class that holds what its users set: a SimpleNamespace, a threading.local."""
+    return not isinstance(value, (types.ModuleType, type)) and bool(getattr(value, "__dict__", None)) and not is_ours(type(value))
+
+
+def _content(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None  # empty as yet
 
 
 class Walk:
@@ -30,8 +47,10 @@ class Walk:
         self.places, self._placed = [], set()
         self.holders = {}  # id -> (holder, copy, label): what a function may write into
         self.arrays = {}  # id -> (array of numpy, label)
-        self._modules, self._objects, self._seen, self._names = {}, {}, set(), set()
-        self._queue = collections.deque()
+        self._modules, self._objects, self._seen = {}, {}, set()  # by id: [value, label, how many of the names were looked for]
+        self._names, self._asked, self._named = {}, set(), 0  # names in the order in which they came, which were asked for by getattr()
+        self._queue, self._fresh = collections.deque(), collections.deque()
+        self.inner = {}  # by id: code that visited code makes functions of, whose reads are among that one's
         self.asks_types = False
         self.wants_edges, self._at = _thunder.sharp_edge(), None  # the place of the code that is visited
 
@@ -40,18 +59,27 @@ class Walk:
         self._value(function, (), "the function", 0)
         for argument in arguments:
             self._argument(argument)
-        known = None
-        while known != (known := (len(self._names), len(self._seen), len(self.places))):
-            self._visit_code()  # what attributes hold may have code that names more of them
-            for module, label in list(self._modules.values()):
-                self._attributes(module, label)
-            for value, label in list(self._objects.values()):
-                self._named_members(value, label)
-            self._visit_code()
+        self.settle()
 
-    def _visit_code(self):
-        while self._queue:
-            self._queue.popleft()()
+    def settle(self):
+        """What attributes hold may have code that names more of them, whose values have attributes, and so on."""
+        while True:
+            while self._queue:
+                self._queue.popleft()()
+            if self._fresh:
+                self._named_members(self._fresh.popleft())
+            elif self._named < len(self._names):
+                self._named = len(self._names)
+                self._fresh.extend([*self._modules.values(), *self._objects.values()])
+            else:
+                return
+
+    def has_read(self, code, itself):
+        """Whether a method, which captures nothing, was looked at with this object."""
+        return (id(code), id(None), id(itself)) in self._seen
+
+    def knows(self, value):
+        return id(value) in self._objects or id(value) in self._modules
 
     def _place(self, kind, holder, key, label, quiet=False):
         if (kind, id(holder), key) not in self._placed:
@@ -84,24 +112,46 @@ class Walk:
     def _code(self, function, itself=None):
         """The chains of a function of Python; `itself`: its first argument, where that is known."""
         code = function.__code__
-        if (id(code), id(function.__closure__), id(itself)) in self._seen or is_library(code.co_filename):
+        if (id(code), id(function.__closure__), id(itself)) in self._seen:
             return
         self._seen.add((id(code), id(function.__closure__), id(itself)))
-        reads = _reads.of_code(code)
-        self._at = f"{code.co_filename}:{code.co_firstlineno}"
-        self._names |= reads.names
-        self.asks_types |= reads.asks_types
+        cells = dict(zip(code.co_freevars, function.__closure__ or ()))
+        if is_library(code.co_filename):  # which calls functions that it was given, as th.grad() does
+            for value in map(_content, cells.values()):
+                if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
+                    self._callable(value, "a function")
+            return
+        self._place(FUNCTION, function, None, f"the code or a default of {function.__name__}")
+        if function.__kwdefaults__:
+            self._place(DICT, function.__kwdefaults__, None, f"the defaults of {function.__name__}")
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self._value(default, (), f"a default of {function.__name__}", 1)
-        cells = dict(zip(code.co_freevars, function.__closure__ or ()))
-        first = code.co_varnames[0] if code.co_argcount else None
+        self.read(code, function.__globals__, cells, {code.co_varnames[0]: itself} if code.co_argcount and itself is not None else {})
+
+    def read(self, code, names, cells, arguments):
+        """What a code reads of its globals, of captured variables, and of arguments that are known."""
+        reads = _reads.of_code(code)
+        self._at = f"{code.co_filename}:{code.co_firstlineno}"
+        self._names |= dict.fromkeys(reads.names)
+        self._asked |= reads.asked
+        self.asks_types |= reads.asks_types
+        self.inner.update((id(constant), constant) for constant in _reads.inner_codes(code))
         for chain in reads.chains:
             if chain.root == _reads.GLOBAL:
-                self._global(function.__globals__, chain)
+                self._global(names, chain)
             elif chain.root == _reads.CAPTURED and chain.name in cells:
                 self._captured(cells[chain.name], chain, code)
-            elif chain.root == _reads.ARGUMENT and itself is not None and chain.name == first and (chain.path or not chain.written):
+            elif chain.root == _reads.IMPORTED:
+                self._imported(names, chain)
+            elif chain.root == _reads.ARGUMENT and chain.name in arguments and (chain.path or not chain.written):
+                itself = arguments[chain.name]
                 self._value(itself, chain.path, type(itself).__name__, 0, chain.written)
+
+    def _imported(self, names, chain):
+        name = importlib.util.resolve_name(chain.name, names.get("__package__") or "") if chain.name.startswith(".") else chain.name
+        module = sys.modules.get(name)
+        if isinstance(module, types.ModuleType):
+            self._value(module, chain.path, name, 0, chain.written)
 
     def _global(self, names, chain):
         label = f"global {chain.name!r}"
@@ -129,7 +179,7 @@ class Walk:
     def _is_ours(value):
         """A function or a class of a library: nobody gives its name to another one."""
         if isinstance(value, types.FunctionType):
-            return is_library(value.__code__.co_filename)
+            return is_library(value.__code__.co_filename) and not value.__closure__
         return isinstance(value, types.BuiltinFunctionType) or isinstance(value, type) and is_library_class(value)
 
     # ---- values ----
@@ -144,7 +194,7 @@ class Walk:
             if value.dtype.kind in "biufc":
                 self.arrays.setdefault(id(value), (value, label))
         elif isinstance(value, types.ModuleType):
-            if path and not is_library_module(value) and path[0] in vars(value):
+            if path and path[0] in vars(value) and (not is_library_module(value) or isinstance(vars(value)[path[0]], (int, float, str))):
                 inner = f"{value.__name__}.{path[0]}"
                 self._place(ITEM, vars(value), path[0], inner)
                 self._value(vars(value)[path[0]], path[1:], inner, depth, written)
@@ -153,6 +203,8 @@ class Walk:
             self._members(value, path, label, depth, written)
         elif isinstance(value, (types.FunctionType, types.MethodType, functools.partial, Compiled)):
             self._callable(value, label)
+            if isinstance(value, types.FunctionType) and path and (path[0] in vars(value) or not hasattr(type(value), path[0])):
+                self._members(value, path, label, depth, written)
         elif isinstance(value, (list, dict, set, tuple, frozenset, collections.deque)):
             self._container(value, label, depth, written)
         elif isinstance(value, type):
@@ -160,11 +212,29 @@ class Walk:
         elif is_library_class(type(value)) and isinstance(value, collections.abc.Iterator) and not isinstance(value, io.IOBase):
             raise TypeError(f"{label} is an iterator, which a compiled function would read once, while it is traced: call next() outside, and "
                             "give what comes as an argument")
-        elif not is_library_class(type(value)):
-            self._objects.setdefault(id(value), (value, label))
+        elif isinstance(value, (operator.attrgetter, operator.methodcaller)):
+            asked = {name for path in value.__reduce__()[1] if isinstance(path, str) for name in path.split(".")}
+            self._names |= dict.fromkeys(asked)
+            self._asked |= asked
+        elif is_library_class(type(value)) and callable(getattr(value, "__wrapped__", None)):  # functools.lru_cache()
+            self._callable(value.__wrapped__, label)
+        elif not is_library_class(type(value)) or _is_namespace(value):
+            if not self._object(value, label):
+                return
             if written and isinstance(getattr(value, "__dict__", None), dict):
                 self.hold(vars(value), label)
             self._members(value, path or ("__call__",), label, depth, written)
+
+    def _object(self, value, label):
+        """Notes an object, of which all attributes count that code names; whether it is followed."""
+        if id(value) not in self._objects:
+            if len(self._objects) >= _MOST:
+                if self.wants_edges and len(self._objects) == _MOST:
+                    _thunder.sharp_edge(f"objects behind {label} are too many to be followed: what they hold is not checked", self._at)
+                return False
+            self._objects[id(value)] = [value, label, 0]
+            self._fresh.append(self._objects[id(value)])
+        return True
 
     def _callable(self, value, label):
         if isinstance(value, types.MethodType):
@@ -198,8 +268,10 @@ class Walk:
             return
         if path:
             self._of_class(cls, path, None, label, depth, written)
-        elif isinstance(vars(cls).get("__init__"), types.FunctionType):
-            self._queue.append(lambda: self._code(vars(cls)["__init__"]))
+        else:
+            self._object(cls, label)  # whose objects have its attributes
+            if isinstance(vars(cls).get("__init__"), types.FunctionType):
+                self._queue.append(lambda: self._code(vars(cls)["__init__"]))
 
     def _members(self, value, path, label, depth, written):
         """An attribute of an object, by name."""
@@ -218,24 +290,40 @@ class Walk:
         else:
             self._of_class(type(value), path, value, label, depth, written)
 
-    def _named_members(self, value, label):
-        """All attributes of an object that some code names: it may have got there under another name."""
-        own, names = getattr(value, "__dict__", {}), self._names
+    def _named_members(self, noted):
+        """All attributes of an object that some code names: it may have got there under another name. Names that were looked for before
+        are left out."""
+        value, label, before = noted
+        noted[2] = len(self._names)
+        names = list(itertools.islice(self._names, before, None))
+        own, asked = getattr(value, "__dict__", {}), set(names) & self._asked
         if "*" in names:  # it may be any, also one that is not there
-            names = names | own.keys() | {name for base in type(value).__mro__ if not is_library_class(base) for name in vars(base) if name[:2] != "__"}
-        for name in names:
+            bases = [vars(base) for base in type(value).__mro__ if not is_library_class(base)]
+            names, asked = [*self._names, *own, *(name for base in bases for name in base if name[:2] != "__")], self._asked
+        if isinstance(value, type):
+            for name in names:
+                self._of_class(value, (name,), None, value.__name__, 1, 0)
+            return
+        for name in asked - {"*"}:
+            if name not in own and not hasattr(type(value), name):
+                self._in_class(type(value), name, None, "")  # it may get one
+        if isinstance(value, ModuleBase):
+            return self._attributes(value, label, names, asked, before == 0)
+        for name in dict.fromkeys(names):
             if name in own:
                 self._place(ITEM, own, name, f"{label}.{name}")
                 self._value(own[name], (), f"{label}.{name}", 1)
             elif hasattr(type(value), name):
                 self._of_class(type(value), (name,), value, label, 1, 0)
-            elif own and "*" in names:
+            elif isinstance(own, dict) and name in asked:
                 self._place(ITEM, own, name, f"{label}.{name}")
 
     def _of_class(self, cls, path, itself, label, depth, written):
         for base in cls.__mro__:
             if path[0] not in vars(base):
                 continue
+            for before in cls.__mro__[:cls.__mro__.index(base)]:
+                self._in_class(before, path[0], None, label)  # which may get one that comes first
             value = vars(base)[path[0]]
             function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
             if isinstance(function, types.FunctionType):
@@ -248,6 +336,14 @@ class Walk:
                 self._in_class(base, path[0], itself, label)
                 self._value(value, path[1:], f"{base.__name__}.{path[0]}", depth, written)
             return
+
+    def in_classes(self, value, code):
+        """Where the classes of a value have a function of this code: another one may come into its place, or before it."""
+        for base in (value if isinstance(value, type) else type(value)).__mro__:
+            self._in_class(base, code.co_name, None, "")
+            function = _frames.function_in(vars(base).get(code.co_name))
+            if function is not None and function.__code__ is code:
+                return
 
     def _in_class(self, base, name, itself, label):
         """What a class of the user's has under a name, and the object, which may get one of its own."""
@@ -265,7 +361,8 @@ class Walk:
         for path, module in root.named_modules():
             if id(module) in self._modules:
                 continue
-            self._modules[id(module)] = module, f"{type(root).__name__}.{path}" if path else type(root).__name__
+            self._modules[id(module)] = [module, f"{type(root).__name__}.{path}" if path else type(root).__name__, 0]
+            self._fresh.append(self._modules[id(module)])
             for name in ("forward", "__call__"):
                 forward = vars(module).get(name) or getattr(type(module), name, None)
                 function = getattr(forward, "__func__", forward)
@@ -279,23 +376,24 @@ class Walk:
                 for hook, *_ in (hooks or {}).values():
                     self._value(hook, (), "a hook", 1)
 
-    def _attributes(self, module, label):
+    def _attributes(self, module, label, names, asked, is_new):
         """Those that code names; what it is made of, and its hooks."""
         own = vars(module)
         self.hold(module, label)
-        self._place(CHILDREN, module, None, f"what {label} is made of", True)
-        for name in _HOOKS:
+        if is_new:
+            self._place(CHILDREN, module, None, f"what {label} is made of", True)
+        for name in _HOOKS if is_new else ():
             self._place(ITEM, own, name, f"{label}.{name}", True)
             if name != "forward" and name in own:
                 self._place(DICT, own[name], None, f"the hooks of {label}", True)
-        for name, value in own.items():
-            if name not in self._names and "*" not in self._names or name.startswith("_") and name in (*_HOOKS, "_names", "_held", "_compiled", "_number"):
+        for name in names:
+            if name in _PRIVATE:
                 continue
-            if not isinstance(value, ModuleBase) and name != "forward":
-                self._place(ITEM, own, name, f"{label}.{name}", True)
-                if isinstance(value, (list, dict, set, tuple, numpy.ndarray)):
-                    self._value(value, (), f"{label}.{name}", 0)
-        if "*" in self._names and not is_library_class(type(module)):  # it may ask for one that is not there yet
-            for name in self._names - own.keys() - {"*"}:
-                if not hasattr(type(module), name):
+            if name in own:
+                value = own[name]
+                if not isinstance(value, ModuleBase) and name != "forward":
                     self._place(ITEM, own, name, f"{label}.{name}", True)
+                    if isinstance(value, (list, dict, set, tuple, numpy.ndarray)):
+                        self._value(value, (), f"{label}.{name}", 0)
+            elif name in asked and name != "*" and not hasattr(type(module), name):
+                self._place(ITEM, own, name, f"{label}.{name}", True)  # it may ask for one that is not there yet

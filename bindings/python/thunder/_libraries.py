@@ -20,8 +20,16 @@ def is_library(filename):
 
 
 def is_library_module(module):
-    return is_library(getattr(module, "__file__", None) or ("" if getattr(module, "__name__", "") == "__main__" else "<frozen"))
+    """One that the user made, or that is run, has neither a file nor a place where it was found."""
+    file = getattr(module, "__file__", None)
+    return is_library(file) if file else getattr(module, "__spec__", None) is not None
 
 
 def is_library_class(cls):
-    return cls.__module__ == "builtins" or is_library_module(sys.modules.get(cls.__module__))
+    module = sys.modules.get(cls.__module__)
+    return cls.__module__ == "builtins" or module is not None and is_library_module(module)
+
+
+def is_ours(cls):
+    """A class of this package, whose objects tell of their changes."""
+    return cls.__module__.partition(".")[0] == __name__.partition(".")[0]

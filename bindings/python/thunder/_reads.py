@@ -1,14 +1,16 @@
-"""What a function's code reads of the host: chains of names that begin at a global, a captured variable or an argument."""
+"""What a function's code reads of the host: chains of names that begin at a global, a captured variable, an argument or a module that it
+imports."""
 import collections
 import dis
 import typing
 
-GLOBAL, CAPTURED, ARGUMENT = "global", "captured", "argument"
+GLOBAL, CAPTURED, ARGUMENT, IMPORTED = "global", "captured", "argument", "imported"
 VALUE, VARIABLE = 1, 2  # what is written: the thing that a chain leads to, or the variable where it begins
 _ROOTS = {"LOAD_GLOBAL": GLOBAL, "LOAD_NAME": GLOBAL, "LOAD_DEREF": CAPTURED, "LOAD_CLASSDEREF": CAPTURED, "LOAD_FROM_DICT_OR_DEREF": CAPTURED,
           "LOAD_FAST": ARGUMENT, "LOAD_FAST_BORROW": ARGUMENT, "LOAD_FAST_CHECK": ARGUMENT}
 _SIMPLE = {"LOAD_CONST", "LOAD_SMALL_INT", *_ROOTS}
 _SKIPPED = {"CACHE", "NOP", "EXTENDED_ARG", "PUSH_NULL", "RESUME", "PRECALL", "KW_NAMES", "NOT_TAKEN"}
+_STORES = {"STORE_FAST", "STORE_DEREF", "STORE_NAME", "STORE_GLOBAL"}
 # What changes a container and reads nothing of it.
 _WRITERS = {"append", "add", "extend", "insert", "update", "clear", "appendleft", "discard"}
 
@@ -24,7 +26,8 @@ class Chain(typing.NamedTuple):
 
 class Reads(typing.NamedTuple):
     chains: tuple
-    names: frozenset  # all attributes that are read, and what getattr() and its kin may be given
+    names: frozenset  # all attributes that are read, and what getattr() and its kin may be given; "*": those may be given any
+    asked: frozenset  # of these what getattr() and its kin may be given
     asks_types: bool  # it tells numbers of Python from tensors, as by type() or `is`
 
 
@@ -36,6 +39,14 @@ def of_code(code):
     if code not in _known:
         _known[code] = _analyse(code)
     return _known[code]
+
+
+def inner_codes(code):
+    """Those of the functions that it makes, and of theirs."""
+    for constant in code.co_consts:
+        if hasattr(constant, "co_code"):
+            yield constant
+            yield from inner_codes(constant)
 
 
 def _steps(code):
@@ -67,17 +78,33 @@ def _is_written(steps, at, end, path):
     return VARIABLE if is_counted else 0  # n += 1
 
 
-def _chains(steps, arguments):
+def _imports(steps):
+    """{variable: (module, what of it)} of the modules that it imports; relative ones begin with dots."""
+    found, module = {}, None
+    for at, (name, value) in enumerate(steps[:-1]):
+        following, variable = steps[at + 1]
+        if name == "IMPORT_NAME":  # behind the level and the names that are wanted of it
+            level, wanted = (step[1] for step in steps[at - 2:at])
+            module = "." * level + (value if wanted or level else value.partition(".")[0])
+        if following in _STORES and name in ("IMPORT_NAME", "IMPORT_FROM"):
+            found[variable] = module, (value,) if name == "IMPORT_FROM" else ()
+    return found
+
+
+def _chains(steps, arguments, imported):
     at = 0
     while at < len(steps):
         root, name = _ROOTS.get(steps[at][0]), steps[at][1]
         end = at + 1
         if root == CAPTURED and name in arguments:
             root = ARGUMENT  # of this function, captured by another inside of it
-        if root is None or root == ARGUMENT and name not in arguments:
+        if root is None or root == ARGUMENT and name not in arguments and name not in imported:
             at = end
             continue
         path = []
+        if root in (ARGUMENT, CAPTURED) and name in imported:
+            root, (name, of_module) = IMPORTED, imported[name]
+            path.extend(of_module)
         while end < len(steps) and steps[end][0] in ("LOAD_ATTR", "LOAD_METHOD"):
             path.append(steps[end][1])
             end += 1
@@ -98,23 +125,28 @@ def _analyse(code):
     steps = list(_steps(code))
     stored = {value for name, value in steps if name in ("STORE_FAST", "STORE_DEREF", "DELETE_FAST")}
     arguments = set(code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]) - stored
-    found = list(_chains(steps, arguments))
+    imported = _imports(steps)
+    found = list(_chains(steps, arguments, imported))
     loaded = collections.Counter(value for name, value in steps if name in ("LOAD_ATTR", "LOAD_METHOD"))
     names = set(loaded - collections.Counter(chain.path[-1] for chain in found if chain.written and chain.path))
     chains = set(found)
     chains |= {Chain(GLOBAL, value, (), VARIABLE) for name, value in steps if name == "STORE_GLOBAL"}
     chains |= {Chain(CAPTURED, value, (), VARIABLE) for name, value in steps if name == "STORE_DEREF" and value in code.co_freevars}
     used = {chain.name for chain in chains if chain.root == GLOBAL}
+    asked = set()
     if used & {"getattr", "hasattr", "vars", "attrgetter"} or "__dict__" in names:
-        names |= {constant for constant in code.co_consts if isinstance(constant, str) and constant.isidentifier()} | {"*"}
+        asked = {constant for constant in code.co_consts if isinstance(constant, str) and constant.isidentifier()}
+        names |= asked | {"*"}
     asks = "type" in used or bool(used & {"is_tensor"} or "is_tensor" in names) or "isinstance" in used and bool(
         "Tensor" in used or "Tensor" in names)
     asks |= any(name == "IS_OP" and any(map(_is_number, steps[max(0, at - 2):at])) for at, (name, _) in enumerate(steps))
     for constant in code.co_consts:
         if hasattr(constant, "co_code"):
             inner = of_code(constant)
-            names, asks = names | inner.names, asks or inner.asks_types
+            names, asked, asks = names | inner.names, asked | inner.asked, asks or inner.asks_types
             own = set(code.co_cellvars) | set(code.co_varnames)
-            chains |= {chain for chain in inner.chains if chain.root == GLOBAL or chain.root == CAPTURED and chain.name not in own}
+            chains |= {chain for chain in inner.chains if chain.root in (GLOBAL, IMPORTED) or chain.root == CAPTURED and chain.name not in own}
+            chains |= {Chain(IMPORTED, imported[chain.name][0], (*imported[chain.name][1], *chain.path), chain.written)
+                       for chain in inner.chains if chain.root == CAPTURED and chain.name in imported}
             chains |= {chain._replace(root=ARGUMENT) for chain in inner.chains if chain.root == CAPTURED and chain.name in arguments}
-    return Reads(tuple(sorted(chains)), frozenset(names), asks)
+    return Reads(tuple(sorted(chains)), frozenset(names), frozenset(asked), asks)

@@ -2,6 +2,7 @@
 while it is traced are tensors without data; so these things get back what they had, the tensors become results of the program that
 nobody sees, and each call assigns what came."""
 import collections
+import functools
 import gc
 import sys
 import threading
@@ -10,6 +11,7 @@ import typing
 import weakref
 
 from . import _arrays, _edges, _thunder, _tree
+from ._frames import Frames
 from ._host import ARRAY, GRAD, Walk
 from ._ops import functions as _op
 from ._thunder import ModuleBase, Tensor
@@ -141,7 +143,8 @@ def run(function, args, named):
     _active.walk, _active.root = walk, root
     with _arrays.Reading(walk.arrays) as arrays:
         try:
-            result = _edges.watched(function, args, named or {}) if walk.wants_edges else function(*args, **(named or {}))
+            watched = functools.partial(_thunder.watched_call, frames := Frames(walk), function)
+            result = _edges.watched(watched, (args, named or {}), {}) if walk.wants_edges else watched(args, named or {})
             done = True
         finally:
             _active.walk, _active.root = before
@@ -151,6 +154,7 @@ def run(function, args, named):
             written += _of_argument(container, before, path)
         if arrays.survive([leaf for value in (result, [one for _, one in written]) for leaf in _tree.tree_leaves(value)]):
             gc.collect()
+    frames.end()
     arrays.check()
     _thunder.guard([(ARRAY, array, None, False, f"elements of {label}") for array, label in arrays.places()])
     if written:
