@@ -37,11 +37,30 @@ bool is_unsupported(const Node& n, const Store& store) {
   return first == DType::f64 && std::find(kNoF64.begin(), kNoF64.end(), op) != kNoF64.end();
 }
 
+// Where ONNX Runtime's results differ from ONNX's: it orders NaN by where it stands in a row, makes other integers of
+// reals that are none, and adds and multiplies integers of 64 bits as doubles.
+bool differs_from_ours(const onnx_export::Graph& graph, const onnx_export::GraphNode& n) {
+  constexpr std::array<std::string_view, 6> kOrders = {"ArgMax", "ArgMin", "MaxPool", "ReduceMax", "ReduceMin", "TopK"};
+  if (n.inputs.empty()) return false;
+  const DType dtype = graph.dtype(n.inputs[0]);
+  if (dtype == DType::i64) return n.op == "ReduceSum" || n.op == "ReduceProd";
+  if (!is_real(dtype)) return false;
+  if (n.op == "Cast") return is_integer(graph.dtype(n.outputs[0]));
+  return std::find(kOrders.begin(), kOrders.end(), n.op) != kOrders.end();
+}
+bool is_computed_otherwise(const NodeView& view) {
+  const onnx_export::Graph graph = RegionModel(view).graph();
+  const auto& nodes = graph.all_nodes();
+  return std::any_of(nodes.begin(), nodes.end(), [&](auto& n) { return differs_from_ours(graph, n); });
+}
+
 class OnnxRegion final : public Kernel {
  public:
   using Engine = Runtime;
   static constexpr std::string_view kName = "onnxrt";
-  static bool claims(const NodeView& view) { return !is_unsupported(view.node, view.store) && has_onnx_row(view); }
+  static bool claims(const NodeView& view) {
+    return !is_unsupported(view.node, view.store) && has_onnx_row(view) && !is_computed_otherwise(view);
+  }
 
   OnnxRegion(const Runtime& runtime, const Machine& machine, const NodeView& view)
       : Kernel(this), runtime_(runtime), machine_(machine), model_(view) {
@@ -89,6 +108,8 @@ class OnnxRegion final : public Kernel {
 
 }  // namespace
 
-EngineRow onnxrt_engine() { return engine_row<OnnxRegion>(); }
+EngineRow onnxrt_engine() {
+  return engine_row<OnnxRegion>();
+}
 
 }  // namespace thunder

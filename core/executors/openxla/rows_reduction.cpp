@@ -41,11 +41,21 @@ Val neutral_extreme(const Line& l, DType dtype, bool lowest) {
   const int64_t most = std::numeric_limits<int64_t>::max() >> (64 - bits);
   return l.scalar(lowest ? -most - 1 : most, dtype);
 }
+// XLA's reduction for CPUs may lose a NaN, which is looked for apart.
+void emit_extreme(Line& l, bool greatest) {
+  const Val x = l.input(0);
+  const DType dtype = l.type(0).dtype;
+  const Val made = l.reduce(x, neutral_extreme(l, dtype, greatest), axes_of(l),
+                            greatest ? "stablehlo.maximum" : "stablehlo.minimum");
+  if (!is_real(dtype)) return l.add_result(made);
+  const Val some = l.reduce(l.is_nan(x), l.scalar(int64_t{0}, DType::boolean), axes_of(l), "stablehlo.or");
+  l.add_result(l.select(some, l.constant_like(std::numeric_limits<double>::quiet_NaN(), made), made));
+}
 void amax(Line& l) {
-  l.add_result(l.reduce(l.input(0), neutral_extreme(l, l.type(0).dtype, true), axes_of(l), "stablehlo.maximum"));
+  emit_extreme(l, true);
 }
 void amin(Line& l) {
-  l.add_result(l.reduce(l.input(0), neutral_extreme(l, l.type(0).dtype, false), axes_of(l), "stablehlo.minimum"));
+  emit_extreme(l, false);
 }
 
 // Whether a comes before b in the sorted order. NaN counts as the greatest.

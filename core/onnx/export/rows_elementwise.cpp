@@ -17,9 +17,24 @@ bool emit_by_type(Line& l, const char* of_booleans, const char* of_numbers) {
   return true;
 }
 
+// Of integers by the remainder that has the divisor's sign: ONNX Runtime computes the other one in doubles.
 bool fmod(Line& l) {
   const Val a = l.in(0), b = l.in(1);
-  l.give(l.make("Mod", {a, b}, {attr("fmod", int64_t{1})}));
+  const DType dtype = l.type(0).dtype;
+  if (is_real(dtype)) return l.give(l.make("Mod", {a, b}, {attr("fmod", int64_t{1})})), true;
+  const Val rest = l.make("Mod", {a, b});
+  if (!is_signed(dtype)) return l.give(rest), true;
+  const Val zero = l.graph.scalar(int64_t{0}, dtype);
+  const Val turned = l.make("Xor", {l.make("Less", {a, zero}), l.make("Less", {b, zero})});
+  const Val goes_on = l.make("And", {turned, l.make("Not", {l.make("Equal", {rest, zero})})});
+  l.give(l.make("Where", {goes_on, l.make("Sub", {rest, b}), rest}));
+  return true;
+}
+// 0 of NaN.
+bool sign(Line& l) {
+  const Val x = l.in(0), made = l.make("Sign", {x});
+  const DType dtype = l.type(0).dtype;
+  l.give(is_real(dtype) ? l.make("Where", {l.make("IsNaN", {x}), l.graph.scalar(0.0, dtype), made}) : made);
   return true;
 }
 bool ne(Line& l) {
@@ -153,7 +168,7 @@ constexpr Row kRows[] = {
     one_to_one("prims.erf", "Erf"),
     one_to_one("prims.exp", "Exp"),
     one_to_one("prims.floor", "Floor"),
-    {"prims.fmod", "Mod", fmod, true},
+    {"prims.fmod", "Mod, Where", fmod, true},
     {"prims.full", "Expand", full, true},
     one_to_one("prims.ge", "GreaterOrEqual"),
     one_to_one("prims.gt", "Greater"),
@@ -171,7 +186,7 @@ constexpr Row kRows[] = {
     one_to_one("prims.pow", "Pow"),
     one_to_one("prims.reciprocal", "Reciprocal"),
     {"prims.rsqrt", "Sqrt, Reciprocal", rsqrt, true},
-    one_to_one("prims.sign", "Sign"),
+    {"prims.sign", "Sign, Where", sign, true},
     one_to_one("prims.sin", "Sin"),
     one_to_one("prims.sqrt", "Sqrt"),
     one_to_one("prims.sub", "Sub"),

@@ -96,12 +96,18 @@ bool median(Line& l) {
   return emit_kth_smallest(l, (lines_of(l).size - 1) / 2 + 1);
 }
 
-// How many elements of the sequence come before each.
+// How many elements of the sequence come before each. NaN comes last, of a sequence and of what is searched.
 bool searchsorted(Line& l) {
   const size_t rank = l.type(0).rank();
   const Val sequence = rank == 1 ? l.in(0) : l.unsqueeze(l.in(0), static_cast<int64_t>(rank) - 1);
   const Val wanted = l.unsqueeze(l.in(1), static_cast<int64_t>(l.type(1).rank()));
-  const Val before = l.make(l.arg(2).i ? "LessOrEqual" : "Less", {sequence, wanted});
+  const bool right = l.arg(2).i;
+  Val before = l.make(right ? "LessOrEqual" : "Less", {sequence, wanted});
+  if (is_real(l.type(0).dtype)) {
+    Val last = l.make("IsNaN", {wanted});
+    if (!right) last = l.make("And", {last, l.make("Not", {l.make("IsNaN", {sequence})})});
+    before = l.make("Or", {before, last});
+  }
   l.give(l.reduce("ReduceSum", l.graph.cast(before, DType::i64), {-1}, false));
   return true;
 }
