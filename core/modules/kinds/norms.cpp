@@ -162,8 +162,7 @@ constexpr ModuleRow kRows[] = {
           batch_norm<5, 5>),
     layer("SyncBatchNorm(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, bool "
           "track_running_stats=True) -> tensor",
-          "BatchNorm of any number of dims. Programs run in one process here, so there are no statistics of others to "
-          "share.",
+          "BatchNorm of any number of dims. Its statistics are of the examples of its own process.",
           norm_of_batch, channels_init),
     instance("InstanceNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=False, bool "
              "track_running_stats=False) -> tensor",
