@@ -38,9 +38,9 @@ that was tried. The environment variable names a file or its folder; the option 
 - **Refusals.** Ops that check values at run time (an index out of range, an integer division by zero) are never given to an engine: engines clamp
   such an index, count it from the end, or end the process.
 - **Sizes** must be known when a region is formed; ops on tensors without elements are run by the library.
-- **NaN.** ONNX Runtime and TVM are not given what they compute otherwise of NaN, as a sweep of the ops over such values found: maxima, minima,
-  places of them, sorts and max pooling of reals, and reals that become integers. Zeros may lose their sign. Nor is ONNX Runtime given sums and
-  products of 64-bit integers, which it computes in doubles.
+- **NaN.** ONNX Runtime is not given what it computes otherwise of NaN, as a sweep of the ops over such values found: maxima and minima of rows,
+  places of them, sorts and max pooling of reals, and reals that become integers; nor sums and products of 64-bit integers, which it computes in
+  doubles. Zeros may lose their sign. XLA's `gelu` of -inf is -inf, where the library's is NaN. TVM was not swept.
 - **Numbers.** Results may differ from the library's in rounding. Random numbers are bit for bit the same.
 - **Threads.** ONNX Runtime uses as many as the context; XLA and TVM decide for themselves.
 - **Frozen weights** are constants of ONNX Runtime's models, and inputs of XLA's and TVM's.
