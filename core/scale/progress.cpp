@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "base/signals.h"
+
 namespace thunder::scale {
 namespace {
 
@@ -49,6 +51,7 @@ Progress& Progress::get() {
 void Progress::add(const void* owner, std::shared_ptr<Task> task) {
   const std::lock_guard lock(mutex_);
   if (!thread_.joinable() && !stopping_) {
+    const BlockedSignals inherited;  // a host's handlers run on its own threads
     thread_ = std::thread([this] { run_thread(); });
     process_ = ::getpid();
     std::atexit([] { get().stop(); });

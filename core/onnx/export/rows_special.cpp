@@ -53,10 +53,15 @@ constexpr std::string_view kFunction = "ONNX has no such function", kScan = "ONN
 // Those that say nothing of ONNX are so for OpenXLA, which has no rows of its own for them (openxla/rows.cpp).
 constexpr std::string_view kNoFunction = "no engine has such a function", kFactors = "no engine factors matrices so",
                            kSolve = "no engine solves systems",
+                           kRanks = "no engine passes values between processes",
                            kSeveral = "it is one pass that carries several sums along",
                            kSteps = "it is computed step by step, as many as its numbers ask for";
 
 constexpr Row kRows[] = {
+    unsupported("prims.all_gather", kRanks),
+    unsupported("prims.all_reduce", kRanks),
+    unsupported("prims.axis_index", kRanks),
+    unsupported("prims.broadcast", kRanks),
     unsupported("prims.cholesky", kFactors),
     unsupported("prims.cofactors", kFactors),
     unsupported("prims.ctc_loss", kSteps),
@@ -90,7 +95,9 @@ constexpr Row kRows[] = {
     unsupported("prims.nextafter", "ONNX has no op on the bits of reals"),
     unsupported("prims.poisson", kSteps),
     unsupported("prims.polygamma", kFunction),
+    unsupported("prims.pvary", kRanks),
     unsupported("prims.qr", kFactors),
+    unsupported("prims.reduce_scatter", kRanks),
     {"prims.slogdet", "Det, Log", slogdet},
     unsupported("prims.solve", kSolve),
     unsupported("prims.sort_rows", "engines sort numbers, not rows"),

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 namespace thunder::scale {
 namespace {
 
@@ -41,6 +43,16 @@ TEST(Progress, gives_what_a_function_threw) {
   } catch (const Error& e) {
     EXPECT_EQ(e.message(), "it broke");
   }
+}
+
+// A host's handlers run on the host's threads.
+TEST(Progress, takes_no_signals_of_the_host) {
+  bool blocked = false;
+  Progress::get().run(this, [&] {
+    sigset_t set;
+    blocked = pthread_sigmask(SIG_BLOCK, nullptr, &set) == 0 && sigismember(&set, SIGALRM) && sigismember(&set, SIGINT);
+  });
+  EXPECT_TRUE(blocked);
 }
 
 }  // namespace
