@@ -50,7 +50,7 @@ thunder_values *thunder_scope_grad_over_ranks(thunder_scope *scope, thunder_tens
 
 /* ==== engines of your own: what moves bytes between ranks ==== */
 
-enum { THUNDER_SUM = 0, THUNDER_MAX = 1, THUNDER_MIN = 2 }; /* reductions */
+enum thunder_reduction { THUNDER_SUM = 0, THUNDER_MAX = 1, THUNDER_MIN = 2 };
 
 typedef struct thunder_engine_place {
     size_t size;
