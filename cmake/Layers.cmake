@@ -73,10 +73,12 @@ foreach(layer ${THUNDER_LAYERS})
     endif()
   endforeach()
 
-  # Executors of processors and devices have large sources, which call alike what each does.
+  # Executors of processors and devices have large sources, which call alike what each does; two sources of loops have options of
+  # their own under sanitizers (cmake/Llvm.cmake).
+  set(apart "/executors/(cpu|cuda)/|/loops/kernel(s|_cache)\\.cpp$")
   set(large ${sources})
-  list(FILTER large INCLUDE REGEX "/executors/(cpu|cuda)/")
-  list(FILTER sources EXCLUDE REGEX "/executors/(cpu|cuda)/")
+  list(FILTER large INCLUDE REGEX "${apart}")
+  list(FILTER sources EXCLUDE REGEX "${apart}")
   thunder_join_sources(sources)
   thunder_add_objects(thunder_${layer} "${sources};${large}")
   if(TARGET thunder_${layer})

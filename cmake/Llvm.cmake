@@ -13,9 +13,10 @@ if(THUNDER_LLVM_INCLUDE AND THUNDER_LLVM_LIBRARY)
 
   thunder_precompile(thunder_llvm_objects loops/nest.h llvm/IR/IRBuilder.h llvm/IR/Module.h)
 
-  # Nor have ours that the module makes: the layer that calls them cannot check what they are.
+  # Nor have ours that the module makes: the files that call them cannot check what they are.
   if(THUNDER_SANITIZE MATCHES "undefined")
-    target_compile_options(thunder_loops PRIVATE -fno-sanitize=vptr)
+    set(loops ${CMAKE_SOURCE_DIR}/core/loops)
+    thunder_own_options(SOURCES ${loops}/kernel_cache.cpp ${loops}/kernels.cpp OPTIONS -fno-sanitize=vptr)
   endif()
 
   add_library(thunder_llvm MODULE ${CMAKE_SOURCE_DIR}/cmake/empty.cpp $<TARGET_OBJECTS:thunder_llvm_objects>)
