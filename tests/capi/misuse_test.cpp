@@ -31,6 +31,7 @@ void drop(thunder_pass* h) { thunder_pass_release(h); }
 void drop(thunder_trace* h) { thunder_trace_release(h); }
 void drop(thunder_stream* h) { thunder_stream_release(h); }
 void drop(thunder_event* h) { thunder_event_release(h); }
+void drop(thunder_mesh* h) { thunder_mesh_release(h); }
 void drop(DLManagedTensor* h) { h->deleter(h); }
 void drop(DLManagedTensorVersioned* h) { h->deleter(h); }
 void drop(...) {}
