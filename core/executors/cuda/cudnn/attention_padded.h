@@ -1,6 +1,6 @@
 // Attention at lengths that have no plan of their own: computed in memory that is padded to lengths whose plan many
 // share. cuDNN takes 0.06 to 0.8 s for each plan, and its kernel cache for dynamic shapes gives wrong results for this
-// graph and no backward (9.19, by `bench/cuda/run attention lengths`).
+// graph and no backward (9.19, by `attention lengths` of bench/cuda).
 #pragma once
 
 #include <vector>
