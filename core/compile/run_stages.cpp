@@ -88,11 +88,32 @@ class Run {
 
   void run_all() {
     check_trace(c_);
-    for (size_t i = 0; i < stages_.size(); i++)
-      if (!c_.settings().leaves_out(stages_[i].name())) run(stages_[i], i);
+    for (size_t i = 0; i < stages_.size(); i++) {
+      if (c_.settings().leaves_out(stages_[i].name())) continue;
+      if (stages_[i].row && stages_[i].row->level == Level::lowered) lowering_ = {i, c_.traces.size(), c_.times.size()};
+      try {
+        run(stages_[i], i);
+      } catch (const Error& e) {
+        if (e.code() != Code::declined) throw;
+        if (++declined_ == kMostDeclined) fail(Code::backend, e.message());
+        i = lower_again() - 1;
+      }
+    }
   }
 
  private:
+  // As many as there are nodes of a kind that is declined late, and sizes in which they are tried.
+  static constexpr int kMostDeclined = 64;
+
+  // An executor that declined a line while it finished it declines it at once when it is asked again: then `lower` has
+  // that line claimed anew, and the rows behind it run again. The stage to go on with.
+  size_t lower_again() {
+    ensure(lowering_.stage != 0, "a line was declined before there were kernels");
+    c_.traces.resize(lowering_.traces), c_.times.resize(lowering_.times);
+    c_.builder.reset(), c_.program.reset();
+    return lowering_.stage;
+  }
+
   void run(const Stage& stage, size_t number) {
     c_.check.at(stage.name(), number, stages_.size());
     const size_t before = c_.traces.size();
@@ -122,9 +143,16 @@ class Run {
     c_.append_trace(std::move(made));
   }
 
+  // Where `lower` stands, and what there was before it ran.
+  struct Lowering {
+    size_t stage = 0, traces = 0, times = 0;
+  };
+
   Compilation& c_;
   std::vector<Stage> stages_;
   Level level_ = Level::recorded;
+  Lowering lowering_;
+  int declined_ = 0;
 };
 
 }  // namespace

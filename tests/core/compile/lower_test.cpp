@@ -154,6 +154,38 @@ TEST_F(Prepare, errors_of_laying_out_and_finishing_name_the_executor_too) {
   EXPECT_EQ(error, "executor 'failing' could not prepare prims.mul: no such code [at here:1]");
 }
 
+// Finds only when it is finished that it cannot run the line.
+struct DecliningLate : Kernel {
+  explicit DecliningLate(bool& knows) : Kernel(KernelCall()), knows(knows) {}
+  void finish_compiling() override {
+    knows = true;
+    throw Error(Code::declined, "too large");
+  }
+  bool& knows;
+};
+
+TEST_F(Prepare, claims_anew_only_the_line_that_is_declined_while_it_is_finished) {
+  bool knows = false;
+  ExecutorDesc late;
+  late.name = "late", late.ops = {"prims.mul"}, late.user = &knows;
+  late.prepare = [](const NodeView&, void* user) -> KernelPtr {
+    if (*static_cast<bool*>(user)) throw Error(Code::declined, "too large");
+    return std::make_unique<DecliningLate>(*static_cast<bool*>(user));
+  };
+  int passed = 0;
+  CustomPassDesc counting;
+  counting.name = "counting", counting.after = "claim", counting.user = &passed;
+  counting.run = [](Editor&, void* user) -> Status* { return ++*static_cast<int*>(user), nullptr; };
+  auto options = only("host");
+  options->add_executor(make<Executor>(late));
+  options->add_pass(make<CustomPass>(counting, context->registry()));
+  f = compile(sum_of_products, options.get());
+  EXPECT_EQ(run(*f, {x.get()}), right) << error;
+  EXPECT_TRUE(knows);
+  EXPECT_EQ(who(), (std::set<std::string>{"host"}));
+  EXPECT_EQ(passed, 1) << "the stages before were not run again";
+}
+
 TEST_F(Prepare, passes_out_of_memory_through_unchanged) {
   first.prepare = saying(Code::out_of_memory, "out of memory");
   EXPECT_TRUE(with({answering(first, "first", prims)}).empty());
