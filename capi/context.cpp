@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "capi/callback.h"
-#include "jit/eager_programs.h"
+#include "jit/eager/programs.h"
 
 using namespace thunder;
 using namespace thunder::capi;

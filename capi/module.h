@@ -2,7 +2,7 @@
 #pragma once
 
 #include "capi/context.h"
-#include "jit/eager_steps.h"
+#include "jit/eager/steps.h"
 #include "modules/optimizer.h"
 #include "modules/lr_scheduler.h"
 

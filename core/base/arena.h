@@ -41,8 +41,10 @@ class Arena {
   void clear() {
     blocks_.clear();
     block_ = nullptr;
-    used_ = size_ = 0;
+    used_ = size_ = bytes_ = 0;
   }
+  // Of all its blocks.
+  size_t bytes() const { return bytes_; }
   // Terminated by a zero.
   const char* copy(std::string_view text) {
     char* to = static_cast<char*>(allocate(text.size() + 1, 1));
@@ -58,6 +60,7 @@ class Arena {
     blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(size));
     block_ = blocks_.back().get();
     size_ = size;
+    bytes_ += size;
     used_ = 0;
     return allocate(bytes, align);
   }
@@ -66,6 +69,7 @@ class Arena {
   std::vector<std::unique_ptr<std::byte[]>> blocks_;
   std::byte* block_ = nullptr;
   size_t used_ = 0, size_ = 0;
+  size_t bytes_ = 0;
 };
 
 }  // namespace thunder

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/hash.h"
 #include "base/text.h"
 
 namespace thunder {
@@ -78,6 +79,19 @@ class Matcher {
   const uint64_t* at_;
 };
 
+// What a key compares but for values, some of which may be any.
+class Hasher {
+ public:
+  bool word(uint64_t w) { return hash_ = mix(hash_, w), true; }
+  bool integer(int64_t) { return word(any_integer_word()); }
+  bool sizes(const int64_t* s, size_t n) { return hash_ = hash_bytes(s, n * sizeof *s, hash_), true; }
+  bool bytes(const void*, size_t) { return true; }
+  uint64_t hash() const { return hash_; }
+
+ private:
+  uint64_t hash_ = 0;
+};
+
 template <class Sink>
 bool pack_text(Sink& sink, ArgKind kind, const void* data, size_t bytes) {
   return sink.word(plain_word(kind)) && sink.word(bytes) && sink.bytes(data, bytes);
@@ -125,6 +139,12 @@ std::string flat_structure(size_t count) {
 }
 
 }  // namespace
+
+uint64_t hash_of(const Inputs& in) {
+  Hasher hasher;
+  pack_leaves(hasher, in);
+  return hasher.hash();
+}
 
 Key::Key(const Inputs& in, std::span<const uint32_t> integers) {
   const std::string flat = flat_structure(in.count);

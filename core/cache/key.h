@@ -13,6 +13,9 @@ struct Inputs {
   Tensor* tensor(size_t leaf) const { return values ? (*values)[leaf].tensor.get() : tensors[leaf]; }
 };
 
+// Equal for inputs that one key matches, whatever the values of integers and texts are.
+uint64_t hash_of(const Inputs& in);
+
 class Key {
  public:
   Key() = default;

@@ -49,6 +49,8 @@ class Store {
   const Node* substitute(const Node* node, std::span<const ValueId> to);
   const Node* claimed(const Node* node, const char* executor);
   const char* text(std::string_view s) { return arena_.copy(s); }
+  // What its nodes and types take.
+  size_t bytes() const { return arena_.bytes() + types_.size() * sizeof(TensorType*); }
   Dims& dims() { return dims_; }
   // Removes all nodes; allocates nothing. Requires: no trace shares it.
   void clear();

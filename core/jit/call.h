@@ -5,14 +5,13 @@
 #include <atomic>
 #include <thread>
 
-#include "jit/options.h"
+#include "jit/options/compile_options.h"
 #include "jit/recompile_limits.h"
 #include "jit/run.h"
 #include "jit/statistics.h"
 
 namespace thunder {
 
-enum class Effort : uint8_t;
 class Compiled;
 class Dynamic;
 class EagerScope;
@@ -101,11 +100,8 @@ class Compiled : public Counted<Compiled> {
   // `segmented` (may be null): the call may be run while it is recorded, and then has its results.
   const Entry* handle_miss(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
                            SegmentCall* segmented = nullptr);
-  const Entry* compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
-                       SegmentCall* segmented);
-  const Entry* compile(const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
-                       SegmentCall* segmented);
-  std::unique_ptr<Entry> compile_now(const Values& in, Effort effort, InterruptCheck& check, SegmentCall* segmented);
+  const Entry* make_program(const Values& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
+                            SegmentCall* segmented);
   // Null and `done`: the function read a value, and the call has its results.
   const Entry* miss_segmented(const Values& in, Values& out, std::shared_ptr<const Entry>& own, InterruptCheck& check,
                               void* stream, bool& done);

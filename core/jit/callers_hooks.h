@@ -3,7 +3,7 @@
 
 #include "base/interrupts.h"
 #include "cache/cache.h"
-#include "jit/options.h"
+#include "jit/options/compile_options.h"
 
 namespace thunder {
 

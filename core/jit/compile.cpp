@@ -94,17 +94,18 @@ Executors executors_for(Context& context, const CompileOptions& options) {
 
 namespace {
 
-// Compiles with these executors. Throws Code::declined if one finds only when finishing that it cannot run a node.
-void compile_once(const Executors& executors, Context& context, const CompileOptions& options, const Values& in,
-                  InterruptCheck& check, Entry& entry) {
+// Runs the table of stages with these executors.
+void run_table(const Executors& executors, const Request& r, Entry& entry) {
+  Context& context = r.context;
   Compilation compilation{
-      {.registry = context.registry(), .allocator = context.allocator(), .settings = options.settings()},
+      {.registry = context.registry(), .allocator = context.allocator(), .settings = r.options.settings()},
       executors,
       context.scope_environment(),
-      check,
-      context.passes_with(options.passes())};
+      r.check,
+      context.passes_with(r.options.passes())};
   compilation.devices = &context.devices(), compilation.threads = &context.threads();
-  compilation.inputs = collect_input_layouts(entry.traces[0], entry, in), compilation.fixed = captured_addresses(entry);
+  compilation.inputs = collect_input_layouts(entry.traces[0], entry, r.in);
+  compilation.fixed = captured_addresses(entry);
   compilation.traces = {entry.traces[0]};
   run_stages(compilation);
   for (const StageTime& t : compilation.times)
@@ -114,24 +115,9 @@ void compile_once(const Executors& executors, Context& context, const CompileOpt
   entry.plan_ms = entry.program->plan_ms();
   entry.writes = !final.writes.empty();
   entry.held =
-      entry.program->plan().may_fail || !options.settings().debug_checks.empty() || ranges_are_wanted();
+      entry.program->plan().may_fail || !r.options.settings().debug_checks.empty() || ranges_are_wanted();
   for (const Write& w : final.writes) entry.written.push_back(w.input);
   entry.traces = std::move(compilation.traces), entry.stages = std::move(compilation.times);
-}
-
-// An executor that declined a node late declines it at once when it is asked again: then the next one has it, or its
-// decomposition. There are as many turns as there are nodes of that kind, and sizes in which they are tried.
-void compile_retrying_declined(const Executors& executors, Context& context, const CompileOptions& options,
-                               const Values& in, InterruptCheck& check, Entry& entry) {
-  constexpr int kMostTurns = 64;
-  for (int turn = 1;; turn++) {
-    try {
-      return compile_once(executors, context, options, in, check, entry);
-    } catch (const Error& e) {
-      if (e.code() != Code::declined) throw;
-      if (turn == kMostTurns) fail(Code::backend, e.message());
-    }
-  }
 }
 
 // Backends tagged as inference-only refuse traces with gradients.
@@ -166,61 +152,70 @@ void warn_without_compiler(Context& context, const Executors& executors, const T
                   "slower: ", why, "; `thunder doctor` says what this installation has"));
 }
 
-}  // namespace
-
-void compile_recorded(Context& context, const CompileOptions& options, const Values& in, Effort effort,
-                      InterruptCheck& check, Entry& entry) {
-  const CompileProgress told(context, options, check);
-  Executors executors = executors_for(context, options);
-  if (const Backend* backend = options.backend()) refuse_gradients(*backend, entry.traces[0]);
-  if (effort == Effort::least) remove_fusion_executors(executors);
-  warn_without_compiler(context, executors, entry.traces[0]);
-  note_donations(options, in, entry);
-  if (options.settings().freezing) freeze_captured_inputs(entry.traces[0], entry);
+// A program of what was recorded.
+void add_program(const Request& r, Executors executors, Entry& entry) {
+  const CompileProgress told(r.context, r.options, r.check);
+  if (const Backend* backend = r.options.backend()) refuse_gradients(*backend, entry.traces[0]);
+  if (r.effort == Effort::least) remove_fusion_executors(executors);
+  warn_without_compiler(r.context, executors, entry.traces[0]);
+  note_donations(r.options, r.in, entry);
+  if (r.options.settings().freezing) freeze_captured_inputs(entry.traces[0], entry);
   // Kernels that another process compiled may be all that there are: what needs others goes line by line.
   const bool only_given = loops::can_run() && !loops::can_compile();
-  if (!only_given) return compile_retrying_declined(executors, context, options, in, check, entry);
+  if (!only_given) return run_table(executors, r, entry);
   try {
-    compile_retrying_declined(executors, context, options, in, check, entry);
+    run_table(executors, r, entry);
   } catch (const Error& e) {
     if (e.code() == kCancelled) throw;
-    context.log(LogLevel::warning, LogName::fusion, cat("compiled without fusion: ", e.message()));
+    r.context.log(LogLevel::warning, LogName::fusion, cat("compiled without fusion: ", e.message()));
     remove_fusion_executors(executors);
-    compile_retrying_declined(executors, context, options, in, check, entry);
+    run_table(executors, r, entry);
   }
 }
 
-std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options,
-                                     const Values& in, Effort effort, InterruptCheck& check,
-                                     const SymbolicInputs* symbolic) {
-  executors_for(context, options);  // what it refuses is said before the function runs
+}  // namespace
+
+RecordEntry recording_of(Context& context, Function& function, const Values& in, const SymbolicInputs* symbolic) {
+  return [&context, &function, &in, symbolic] {
+    std::unique_ptr<Entry> entry = record(context, function, in, symbolic);
+    if (symbolic) add_integer_conditions(*symbolic->recorded, in, *entry);
+    return entry;
+  };
+}
+
+Values values_of(const Segment& segment) {
+  Values in;
+  for (const Ref<Tensor>& t : segment.inputs) in.push(t);
+  return in;
+}
+
+RecordEntry recording_of(const Segment& segment, const Values& in) {
+  return [&segment, &in] {
+    auto entry = std::make_unique<Entry>();
+    entry->traces.push_back(segment.trace);
+    for (uint32_t i = 0; i < segment.inputs.size(); i++) {
+      entry->bindings.push_back({i, nullptr});
+      entry->numbers |= segment.inputs[i]->kind() == Tensor::Kind::number;
+      entry->traces[0].inputs[i].source = Source::argument, entry->traces[0].inputs[i].index = i;
+    }
+    entry->leaves = entry->bindings.size();
+    entry->inputs = describe_inputs(in);
+    for (uint32_t i = 0; i < segment.trace.outputs.size(); i++) entry->results.push_back({i, {}});
+    return entry;
+  };
+}
+
+std::unique_ptr<Entry> compile(const Request& r) {
+  Executors executors = executors_for(r.context, r.options);  // what it refuses is said before the function runs
   const double start = now_ms();
   {
-    const CompileProgress told(context, options, check);
-    check.at("trace", 0, 1);
+    const CompileProgress told(r.context, r.options, r.check);
+    r.check.at("trace", 0, 1);
   }
-  std::unique_ptr<Entry> entry = record(context, function, in, symbolic);
+  std::unique_ptr<Entry> entry = r.record();
+  if (!entry) return nullptr;
   entry->traces[0].milliseconds = entry->trace_ms = now_ms() - start;
-  if (symbolic) add_integer_conditions(*symbolic->recorded, in, *entry);
-  compile_recorded(context, options, in, effort, check, *entry);
-  return entry;
-}
-
-std::unique_ptr<Entry> compile_segment(Context& context, const CompileOptions& options, const Segment& segment,
-                                       Effort effort, InterruptCheck& check) {
-  auto entry = std::make_unique<Entry>();
-  entry->traces.push_back(segment.trace);
-  Values in;
-  for (uint32_t i = 0; i < segment.inputs.size(); i++) {
-    in.push(segment.inputs[i]);
-    entry->bindings.push_back({i, nullptr});
-    entry->numbers |= segment.inputs[i]->kind() == Tensor::Kind::number;
-    entry->traces[0].inputs[i].source = Source::argument, entry->traces[0].inputs[i].index = i;
-  }
-  entry->leaves = entry->bindings.size();
-  entry->inputs = describe_inputs(in);
-  for (uint32_t i = 0; i < segment.trace.outputs.size(); i++) entry->results.push_back({i, {}});
-  compile_recorded(context, options, in, effort, check, *entry);
+  add_program(r, std::move(executors), *entry);
   return entry;
 }
 

@@ -8,21 +8,31 @@ namespace thunder {
 // How much time compiling may take: for a program that is kept, or for one that runs once and is not fused.
 enum class Effort : uint8_t { full, least };
 
+// Makes the entry of a trace that has no program yet; null: the call needs none. Throws what the function reports.
+using RecordEntry = std::function<std::unique_ptr<Entry>()>;
+
+// What a miss asks for. Everything outlives the compile.
+struct Request {
+  Context& context;
+  const CompileOptions& options;
+  const Values& in;
+  InterruptCheck& check;
+  RecordEntry record;
+  Effort effort = Effort::full;
+};
+
+// The function traced for these inputs. `symbolic`: of the trace that it replays.
+RecordEntry recording_of(Context& context, Function& function, const Values& in,
+                         const SymbolicInputs* symbolic = nullptr);
+// The inputs of a segment as leaves in order, and an entry of its trace for them.
+Values values_of(const Segment& segment);
+RecordEntry recording_of(const Segment& segment, const Values& in);
+
 // The executors that the options name or add, in order of priority.
 Executors executors_for(Context& context, const CompileOptions& options);
 
-// A program of what was recorded. Throws what a pass or an executor reports, and when `check` says so.
-void compile_recorded(Context& context, const CompileOptions& options, const Values& in, Effort effort,
-                      InterruptCheck& check, Entry& entry);
-
-// The program of a segment; its leaves are the segment's inputs in order.
-std::unique_ptr<Entry> compile_segment(Context& context, const CompileOptions& options, const Segment& segment,
-                                       Effort effort, InterruptCheck& check);
-
-// Throws what the function, a pass or an executor reports, and when `check` says so; nothing is left behind.
-// `symbolic`: of the trace that the function replays.
-std::unique_ptr<Entry> compile_entry(Context& context, Function& function, const CompileOptions& options,
-                                     const Values& in, Effort effort, InterruptCheck& check,
-                                     const SymbolicInputs* symbolic = nullptr);
+// Records and compiles. Null where there was nothing to compile. Throws what the function, a pass or an executor
+// reports, and when `check` says so; nothing is left behind.
+std::unique_ptr<Entry> compile(const Request& request);
 
 }  // namespace thunder

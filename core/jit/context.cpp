@@ -19,7 +19,7 @@
 #include "executors/cuda/kernels/kernels.h"
 #include "executors/cpu/products/products.h"
 #include "executors/transfer/transfer.h"
-#include "jit/eager_runner.h"
+#include "jit/eager/runner.h"
 #include "jit/options/executor_names.h"
 #include "compile/run_stages.h"
 #include "loops/cpu/target.h"

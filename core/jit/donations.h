@@ -3,7 +3,7 @@
 
 #include "cache/cache.h"
 #include "device/devices.h"
-#include "jit/options.h"
+#include "jit/options/compile_options.h"
 
 namespace thunder {
 

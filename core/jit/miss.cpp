@@ -14,11 +14,14 @@ const Entry* Compiled::handle_miss(const Inputs& in, std::shared_ptr<const Entry
                                    SegmentCall* segmented) {
   check_inputs(in);  // inputs that it rejects are in no key
   if (dynamic_ && context_->stance() != Stance::force_eager)
-    if ((own = dynamic_->plans().find(in))) return apart_++, own.get();
+    if ((own = dynamic_->recent().find(in))) return apart_++, own.get();
   if (must_stay_eager(in)) return nullptr;
   if (settings_.cache == CacheMode::same_input)
     if (const Entry* entry = find_promised_program(in)) return entry;
-  return compile(in, own, check, segmented);
+  if (in.values) return make_program(*in.values, own, check, segmented);
+  Values values;
+  for (size_t i = 0; i < in.count; i++) values.push(Ref<Tensor>(in.tensors[i]));
+  return make_program(values, own, check, segmented);
 }
 
 // Whether this call, which no program fits, is not to be compiled.
@@ -48,14 +51,6 @@ const Entry* Compiled::find_promised_program(const Inputs& in) const {
   return entry;
 }
 
-const Entry* Compiled::compile(const Inputs& in, std::shared_ptr<const Entry>& own, InterruptCheck& check,
-                               SegmentCall* segmented) {
-  if (in.values) return compile(*in.values, own, check, segmented);
-  Values values;
-  for (size_t i = 0; i < in.count; i++) values.push(Ref<Tensor>(in.tensors[i]));
-  return compile(values, own, check, segmented);
-}
-
 namespace {
 
 // Says which thread compiles for as long as it does.
@@ -73,16 +68,8 @@ class Compiling {
 
 }  // namespace
 
-std::unique_ptr<Entry> Compiled::compile_now(const Values& in, Effort effort, InterruptCheck& check,
-                                             SegmentCall* segmented) {
-  if (!segmented) return compile_entry(*context_, *function_, *options_, in, effort, check);
-  std::unique_ptr<Entry> entry = segmented->record(in);
-  if (entry) compile_recorded(*context_, *options_, in, effort, check, *entry);
-  return entry;
-}
-
-const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry>& own, InterruptCheck& check,
-                               SegmentCall* segmented) {
+const Entry* Compiled::make_program(const Values& values, std::shared_ptr<const Entry>& own, InterruptCheck& check,
+                                    SegmentCall* segmented) {
   const Inputs in{&values, nullptr, values.size()};
   // A function is compiled by one thread at a time: threads that waited find the first one's entry.
   require(compiler_.load(std::memory_order_relaxed) != std::this_thread::get_id(), function_->name(),
@@ -91,13 +78,13 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
   const Compiling now(compiler_);
   const bool caches = settings_.cache != CacheMode::no_caching;
   if (const Entry* entry = caches ? cache_.find(in) : nullptr) return entry;
-  if (dynamic_ && (own = dynamic_->plans().find(in))) return apart_++, own.get();
+  if (dynamic_ && (own = dynamic_->recent().find(in))) return apart_++, own.get();
   const std::string why = caches ? cache_.explain_miss(in, values.paths()) : "nothing is cached";
   const bool full = static_cast<int64_t>(cache_.size()) >= settings_.recompile_limit;
   std::unique_ptr<Entry> entry;
   if (dynamic_)
-    entry = dynamic_->compile({*context_, unread_ ? *unread_ : *function_, *options_, values},
-                              full ? DynamicSizes::all : sizes_, cache_.entries(), check);
+    entry = dynamic_->program_for({*context_, unread_ ? *unread_ : *function_, *options_, values},
+                                  full ? DynamicSizes::all : sizes_, cache_.entries(), check);
   if (!entry) {
     using Of = RecompileLimits::Of;
     const auto plain = static_cast<int64_t>(plain_.load()), kept = static_cast<int64_t>(cache_.size());
@@ -107,7 +94,10 @@ const Entry* Compiled::compile(const Values& values, std::shared_ptr<const Entry
                              dynamic_ ? "is kept only as long as it is among those used last"
                                       : "is compiled for each call alone, without fusion",
                              warned_);
-    entry = compile_now(values, full && caches && !dynamic_ ? Effort::least : Effort::full, check, segmented);
+    const RecordEntry recording = segmented ? [&] { return segmented->record(values); }
+                                            : recording_of(*context_, *function_, values);
+    const Effort effort = full && caches && !dynamic_ ? Effort::least : Effort::full;
+    entry = compile({*context_, *options_, values, check, recording, effort});
     if (!entry) return nullptr;  // it read a value
     plain_++;
   }
@@ -130,7 +120,7 @@ const Entry* Compiled::keep_program(std::unique_ptr<Entry> entry, const Inputs& 
   if (caches && !full) return log_.set_latest(nullptr), cache_.insert(std::move(entry));
   apart_++;
   own = std::move(entry);
-  if (dynamic_) dynamic_->plans().insert(own);
+  if (dynamic_) dynamic_->recent().insert(in, own);
   if (dynamic_ || !caches) log_.set_latest(own);
   return own.get();
 }

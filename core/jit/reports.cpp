@@ -31,7 +31,7 @@ CallStatistics Compiled::statistics() const {
   log_.add_to(s);
   s.calls = cache_.runs() + apart_.load();
   s.hits = s.calls > s.misses ? s.calls - s.misses : 0;
-  s.entries = cache_.size() + (dynamic_ ? dynamic_->plans().size() : 0);
+  s.entries = cache_.size() + (dynamic_ ? dynamic_->recent().size() : 0);
   s.eager_calls = eager_.load();
   if (segments_) s.segments = segments_->size(), s.graph_breaks = segments_->breaks().size();
   {
@@ -100,7 +100,7 @@ std::vector<std::string> Compiled::kernels() const {
   };
   for (const Entry* e : cache_.entries()) add_from(*e);
   if (dynamic_)
-    for (const std::shared_ptr<const Entry>& e : dynamic_->plans().all()) add_from(*e);
+    for (const std::shared_ptr<const Entry>& e : dynamic_->recent().all()) add_from(*e);
   return out;
 }
 

@@ -100,6 +100,12 @@ size_t Program::peak_bytes(Device device) const {
   return 0;
 }
 
+size_t Program::constant_bytes() const {
+  size_t bytes = kept_bytes_.load();
+  for (const DeviceArena& a : plan_.arenas) bytes += a.constant_bytes;
+  return bytes;
+}
+
 Status* Program::prepack(const Frame& frame, size_t at) {
   const Step& step = plan_.steps[at];
   Launch launch = frame.launches[at];

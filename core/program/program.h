@@ -62,6 +62,8 @@ class Program {
   static std::string explain(const Step& step);
   // The bytes of a device's memory that a call and the program's constants take at most.
   size_t peak_bytes(Device device = Device::cpu) const;
+  // What it keeps while no call runs, on all devices.
+  size_t constant_bytes() const;
   // Devices other than the CPU, whose work may still be in progress when run() returns.
   std::span<Accelerator* const> accelerators() const { return std::span(accelerators_).subspan(1); }
   // The CPU's memory that holds the results of the steps that ran once.

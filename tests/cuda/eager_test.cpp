@@ -1,8 +1,8 @@
 // Composites outside of programs (jit/eager_programs): each call on a device is a program of its own, and so are gradients and steps.
 // Also covers eager_key, eager_functions and eager_steps.
 #include "cuda/cuda.h"
-#include "jit/eager_programs.h"
-#include "jit/eager_steps.h"
+#include "jit/eager/programs.h"
+#include "jit/eager/steps.h"
 #include "support/fake_cuda/counted.h"
 #include "tracer/eager.h"
 

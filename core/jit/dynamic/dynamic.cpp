@@ -175,13 +175,14 @@ std::shared_ptr<Entry> make_loaded_entry(const SavedProgram& p) {
 
 }  // namespace
 
-std::unique_ptr<Entry> Dynamic::compile_specialised(const Wanted& wanted, InterruptCheck& check) {
+std::unique_ptr<Entry> Dynamic::specialise(const Wanted& wanted, InterruptCheck& check) {
   std::string why;
   for (const auto& p : programs_) {
     if (!p->fits(wanted.in)) continue;
     const SymbolicInputs symbolic{p->recorded, p->function->programs()[0].formulas};
     auto entry = null_if_refused(why, [&] {
-      return compile_entry(wanted.context, *p->function, wanted.options, wanted.in, Effort::full, check, &symbolic);
+      return compile({wanted.context, wanted.options, wanted.in, check,
+                               recording_of(wanted.context, *p->function, wanted.in, &symbolic)});
     });
     if (!entry) continue;
     entry->of = p->recorded;
@@ -230,15 +231,15 @@ bool Dynamic::trace_with_symbols(const Wanted& wanted, const DimMask& mask) {
   return true;
 }
 
-std::unique_ptr<Entry> Dynamic::compile(const Wanted& wanted, DynamicSizes which, std::span<const Entry* const> kept,
-                                        InterruptCheck& check) {
-  if (auto found = compile_specialised(wanted, check)) return found;
+std::unique_ptr<Entry> Dynamic::program_for(const Wanted& wanted, DynamicSizes which,
+                                            std::span<const Entry* const> kept, InterruptCheck& check) {
+  if (auto found = specialise(wanted, check)) return found;
   DimMask mask = which == DynamicSizes::all ? make_full_mask(wanted.in) : make_empty_mask(wanted.in);
   for (size_t i = 0; i < kept.size() && which == DynamicSizes::automatic; i++)
     if (const DimMask varying = varying_dims(*kept[i], wanted.in); !varying.empty()) thunder::add(mask, varying);
   apply_marks(wanted, mask);
   if (const DynamicShapes said(wanted.options, wanted.in); !said.empty()) thunder::add(mask, said.mask(wanted.in));
-  return trace_with_symbols(wanted, mask) ? compile_specialised(wanted, check) : nullptr;
+  return trace_with_symbols(wanted, mask) ? specialise(wanted, check) : nullptr;
 }
 
 }  // namespace thunder

@@ -1,9 +1,9 @@
 // Programs for sizes that vary: functions traced with symbols, and what was compiled of them.
 #pragma once
 
+#include "cache/recent_programs.h"
 #include "jit/compile.h"
 #include "jit/dynamic/dim_masks.h"
-#include "jit/dynamic/plans.h"
 #include "jit/programs/saved_function.h"
 
 namespace thunder {
@@ -27,23 +27,24 @@ struct Wanted {
 // there is none.
 std::unique_ptr<Entry> record_any_size(Context& context, Function& function, const Values& in);
 
-// The symbolic programs of one compiled function. One thread at a time, but for the plans.
+// The symbolic programs of one compiled function. One thread at a time, but for the recent programs.
 class Dynamic {
  public:
   // The program for these inputs, compiled now of a trace with symbols. Null: their sizes do not vary as far as is
   // known, or the function cannot be traced so. `kept`: programs that have been compiled. Throws where a size that is
   // marked to vary cannot.
-  std::unique_ptr<Entry> compile(const Wanted& wanted, DynamicSizes which, std::span<const Entry* const> kept,
-                                 InterruptCheck& check);
+  std::unique_ptr<Entry> program_for(const Wanted& wanted, DynamicSizes which, std::span<const Entry* const> kept,
+                                     InterruptCheck& check);
   // Adds a program from a file; does nothing if it has no symbols.
   void add(std::string_view function, const SavedProgram& program);
   // The programs whose guards hold.
   std::vector<SavedProgram> saved() const;
-  Plans& plans() { return plans_; }
-  const Plans& plans() const { return plans_; }
+  // What was compiled of them.
+  RecentPrograms& recent() { return recent_; }
+  const RecentPrograms& recent() const { return recent_; }
 
  private:
-  std::unique_ptr<Entry> compile_specialised(const Wanted& wanted, InterruptCheck& check);
+  std::unique_ptr<Entry> specialise(const Wanted& wanted, InterruptCheck& check);
   // Traces the function with symbols; returns whether that added a symbolic program.
   bool trace_with_symbols(const Wanted& wanted, const DimMask& mask);
 
@@ -53,7 +54,7 @@ class Dynamic {
   std::vector<std::shared_ptr<const SymbolicProgram>> programs_;
   std::vector<SharedSizes> failed_;  // what the function cannot be traced with
   size_t traced_ = 0;
-  Plans plans_;
+  RecentPrograms recent_;
 };
 
 }  // namespace thunder

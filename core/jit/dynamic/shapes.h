@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "jit/dynamic/dim_masks.h"
-#include "jit/options.h"
+#include "jit/options/compile_options.h"
 
 namespace thunder {
 

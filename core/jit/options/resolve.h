@@ -1,7 +1,7 @@
 // The options that a caller gave as the library's own: names of PyTorch's, modes and backends are resolved.
 #pragma once
 
-#include "jit/options.h"
+#include "jit/options/compile_options.h"
 
 namespace thunder {
 

@@ -158,12 +158,12 @@ void export_c(const Ref<Context>& context, const std::string& program, const std
   const SavedProgram& p = choose_program(static_cast<const SavedFunction&>(*loaded.function), options, program);
   const Ref<Function> function = Ref<Function>::adopt(new SavedFunction(name, {p}));
   const Ref<Values> in = make_example_values(p, context->allocator());
-  CompileOptions compile;
-  compile.set("executors", Any::string("fusion"));
-  compile.add_executor(make<Executor>(c_products()));
+  CompileOptions chosen;
+  chosen.set("executors", Any::string("fusion"));
+  chosen.add_executor(make<Executor>(c_products()));
+  const Ref<CompileOptions> resolved = resolve_options(chosen, *context);
   InterruptCheck check(context->interrupts());
-  const std::unique_ptr<Entry> entry =
-      compile_entry(*context, *function, *resolve_options(compile, *context), *in, Effort::full, check);
+  const std::unique_ptr<Entry> entry = compile({*context, *resolved, *in, check, recording_of(*context, *function, *in)});
   const Target target = target_of(context->machine(), options);
   write_all(folder, {name, target.cpu, *entry, context->random().get(), in->paths()}, target);
 }

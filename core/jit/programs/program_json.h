@@ -3,7 +3,7 @@
 
 #include <cJSON.h>
 
-#include "jit/options.h"
+#include "jit/options/compile_options.h"
 #include "jit/programs/saved_function.h"
 
 namespace thunder {

@@ -59,21 +59,23 @@ SegmentCall::Kept SegmentCall::choose_keeping(const Segment& segment, const std:
                                                                                                      : Kept::no;
 }
 
-std::shared_ptr<const Entry> SegmentCall::compile(const Segment& segment, bool& kept) {
+std::shared_ptr<const Entry> SegmentCall::make_program(const Segment& segment, bool& kept) {
   const std::string why =
       cat("no program has the ", segment.trace.nodes.size(), " lines of this segment and fits its inputs");
   const Kept how = this->choose_keeping(segment, why);
   kept = how == Kept::for_good;
   of_.segments.note_varying_numbers(segment);
   const bool least = how == Kept::no && of_.options.settings().cache != CacheMode::no_caching;
-  const Effort effort = least ? Effort::least : Effort::full;
-  std::shared_ptr<Entry> entry = compile_segment(of_.context, of_.options, segment, effort, check_);
+  const Values values = values_of(segment);
+  std::shared_ptr<Entry> entry = compile({of_.context, of_.options, values, check_, recording_of(segment, values),
+                                          least ? Effort::least : Effort::full});
   of_.log.add_compile(*entry, why);
   SmallVector<Tensor*, 8> tensors;
   for (const Ref<Tensor>& t : segment.inputs) tensors.push_back(t.get());
-  entry->key = Key({nullptr, tensors.data(), tensors.size()});
+  const Inputs in{nullptr, tensors.data(), tensors.size()};
+  entry->key = Key(in);
   if (kept) of_.segments.insert(segment, entry);
-  if (how == Kept::recently) of_.segments.insert_recent(entry);
+  if (how == Kept::recently) of_.segments.insert_recent(segment, in, entry);
   log_compiled(of_.context, *entry, why, of_.log.misses() > 1);
   write_trace_files(of_.context, of_.options.settings(), *entry);
   of_.log.set_latest(entry);
@@ -90,7 +92,7 @@ std::vector<Ref<Tensor>> SegmentCall::run(Segment& segment) {
     // Passes add to the store.
     if (segment.followed)
       segment.trace.store = Store::make_continuation(segment.trace.store, segment.trace.store->size());
-    entry = compile(segment, kept);
+    entry = make_program(segment, kept);
   }
   segment.followed = kept ? of_.segments.keep_script(segment, entry) : nullptr;
   ResultTensors results;

@@ -40,7 +40,7 @@ class SegmentCall final : public SegmentRunner {
   bool varies(const char* where, const Op& op, size_t param) override;
 
  private:
-  std::shared_ptr<const Entry> compile(const Segment& segment, bool& kept);
+  std::shared_ptr<const Entry> make_program(const Segment& segment, bool& kept);
   // How long a compiled segment is kept: for good, among those used last, or for this call alone.
   enum class Kept : uint8_t { for_good, recently, no };
   Kept choose_keeping(const Segment& segment, const std::string& why) const;

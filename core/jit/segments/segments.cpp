@@ -122,7 +122,11 @@ std::shared_ptr<const Entry> Segments::find(const Segment& segment, const Inputs
       if (fits(*it->second)) return it->second;
   }
   kept = false;
-  return recent_.find(fits);
+  return recent_.find(mix(hash_of(segment), hash_of(in)), fits);
+}
+
+void Segments::insert_recent(const Segment& segment, const Inputs& in, std::shared_ptr<const Entry> entry) {
+  recent_.insert(mix(hash_of(segment), hash_of(in)), std::move(entry));
 }
 
 void Segments::insert(const Segment& segment, std::shared_ptr<const Entry> entry) {

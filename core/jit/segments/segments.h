@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "jit/dynamic/plans.h"
+#include "cache/recent_programs.h"
 #include "tracer/segments.h"
 
 namespace thunder {
@@ -23,7 +23,7 @@ class Segments {
   std::shared_ptr<const Entry> find(const Segment& segment, const Inputs& in, bool& kept);
   void insert(const Segment& segment, std::shared_ptr<const Entry> entry);
   // Inserts a program among those used last, for functions of many sizes.
-  void insert_recent(std::shared_ptr<const Entry> entry) { recent_.insert(std::move(entry)); }
+  void insert_recent(const Segment& segment, const Inputs& in, std::shared_ptr<const Entry> entry);
   // Those that insert() keeps, and as many of them as differ from this one by sizes alone.
   size_t size() const;
   size_t count_of_other_sizes(const Segment& segment) const;
@@ -61,7 +61,7 @@ class Segments {
   std::shared_ptr<const SegmentScripts> first_;
   std::unordered_multimap<uint64_t, std::shared_ptr<const Entry>> entries_;
   std::unordered_map<uint64_t, size_t> of_any_size_;  // how many of the entries, by what they are but for sizes
-  Plans recent_;
+  RecentPrograms recent_;
   std::vector<CountedBreak> breaks_;
   std::unordered_set<uint64_t> numbers_;  // by place, op and argument
   std::atomic<bool> any_number_{false};

@@ -348,18 +348,19 @@ TEST_F(DynamicSizesTest, random_numbers_are_those_of_plain_sizes) {
   EXPECT_EQ(traced, 1);
 }
 
-TEST_F(DynamicSizesTest, a_hundred_sizes_keep_no_more_plans_than_there_may_be) {
+TEST_F(DynamicSizesTest, many_sizes_keep_no_more_programs_than_there_may_be) {
+  constexpr auto kSizes = static_cast<int64_t>(RecentPrograms::kMost) + 30;
   auto f = of(function([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "neg", {any(in[0].tensor)}))); }), dynamic().get());
-  for (int64_t n = 2; n < 102; n++) EXPECT_EQ(all(*f, {tensor({n}, Floats(static_cast<size_t>(n), 1))}), [&] {
+  for (int64_t n = 2; n < 2 + kSizes; n++) EXPECT_EQ(all(*f, {tensor({n}, Floats(static_cast<size_t>(n), 1))}), [&] {
     Floats wanted(static_cast<size_t>(n) + 1, -1);
     wanted[0] = 1;
     return wanted;
   }()) << error;
   EXPECT_EQ(traced, 1);
-  EXPECT_EQ(f->statistics().entries, Plans::kMost + 8);
-  EXPECT_EQ(f->statistics().misses, 100u);
-  all(*f, {tensor({101}, Floats(101, 1))});
-  EXPECT_EQ(f->statistics().misses, 100u);
+  EXPECT_EQ(f->statistics().entries, RecentPrograms::kMost + 8);
+  EXPECT_EQ(f->statistics().misses, static_cast<uint64_t>(kSizes));
+  for (int64_t n = 40; n < 2 + kSizes; n++) all(*f, {tensor({n}, Floats(static_cast<size_t>(n), 1))});
+  EXPECT_EQ(f->statistics().misses, static_cast<uint64_t>(kSizes)) << "the sizes seen last have their programs";
 }
 
 TEST_F(DynamicSizesTest, a_plan_that_was_not_used_for_a_while_has_no_memory_until_it_is_called) {
@@ -379,7 +380,7 @@ TEST_F(DynamicSizesTest, a_plan_that_was_not_used_for_a_while_has_no_memory_unti
   EXPECT_EQ(f->statistics().misses, 118u);
   EXPECT_LT(used(), before + 200000);
   size_t kept = 0;  // had all plans that are kept their memory
-  for (int64_t n = 120 - Plans::kMost; n < 120; n++) kept += static_cast<size_t>(4 * n * n);
+  for (int64_t n = 10; n < 120; n++) kept += static_cast<size_t>(4 * n * n);
   EXPECT_LT(used(), kept / 2);
 }
 

@@ -1,4 +1,4 @@
-#include "jit/eager_functions.h"
+#include "jit/eager/functions.h"
 
 #include <algorithm>
 

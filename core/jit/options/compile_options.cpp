@@ -1,4 +1,4 @@
-#include "jit/options.h"
+#include "jit/options/compile_options.h"
 
 #include "base/text.h"
 

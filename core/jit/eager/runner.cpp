@@ -1,4 +1,4 @@
-#include "jit/eager_runner.h"
+#include "jit/eager/runner.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
-#include "jit/eager_key.h"
+#include "jit/eager/key.h"
 #include "ops/widened.h"
 #include "program/program.h"
 #include "tensor/transfer.h"

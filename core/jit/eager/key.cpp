@@ -1,4 +1,4 @@
-#include "jit/eager_key.h"
+#include "jit/eager/key.h"
 
 #include <algorithm>
 

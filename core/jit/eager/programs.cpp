@@ -1,12 +1,12 @@
-#include "jit/eager_programs.h"
+#include "jit/eager/programs.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "base/hash.h"
 #include "jit/compile.h"
-#include "jit/eager_functions.h"
-#include "jit/eager_key.h"
+#include "jit/eager/functions.h"
+#include "jit/eager/key.h"
 #include "jit/run.h"
 
 namespace thunder {
@@ -58,7 +58,7 @@ class EagerPrograms::Program {
   std::vector<GradientPlace> places;  // of gradients
   bool compiled() const { return entry_ != nullptr; }
 
-  void compile(Ref<Function> function, std::span<Tensor* const> in) {
+  void prepare(Ref<Function> function, std::span<Tensor* const> in) {
     function_ = std::move(function);
     runner_.emplace(context_, *function_);
     const auto values = make<Values>();
@@ -66,10 +66,11 @@ class EagerPrograms::Program {
     const auto options = make<CompileOptions>();
     InterruptCheck check(context_.interrupts());
     try {
-      std::unique_ptr<Entry> entry = record(context_, *function_, *values);
-      if (!is_worth_it(*entry)) return;
-      compile_recorded(context_, *options, *values, Effort::full, check, *entry);
-      entry_ = std::move(entry);
+      const RecordEntry recording = [&] {
+        std::unique_ptr<Entry> entry = record(context_, *function_, *values);
+        return is_worth_it(*entry) ? std::move(entry) : nullptr;
+      };
+      entry_ = compile({context_, *options, *values, check, recording});
     } catch (const Error& e) {
       if (e.code() == kCancelled) throw;  // of others the user is told when the op is taken apart
     }
@@ -130,7 +131,7 @@ bool EagerPrograms::run(const OpDef& op, std::span<const Arg> args, std::span<Te
                         std::vector<Ref<Tensor>>& out) {
   if (context_.stance() == Stance::force_eager) return false;
   const std::shared_ptr<Program> program =
-      find(op, args, in, {}, [&](Program& made) { made.compile(function_of_op(op, made.key), in); });
+      find(op, args, in, {}, [&](Program& made) { made.prepare(function_of_op(op, made.key), in); });
   if (!program->compiled()) return false;
   program->run(in, out);
   return true;
@@ -143,7 +144,7 @@ bool EagerPrograms::gradient(const OpDef& op, std::span<const Arg> args, std::sp
   if (!op.vjp && (op.has(kRandom) || op.has(kEager))) return false;
   const GradientInputs inputs(in, results, cotangents, wanted);
   const std::shared_ptr<Program> program = find(op, args, in, inputs.key(), [&](Program& made) {
-    made.compile(function_of_gradient(op, made.key, inputs, made.places), inputs.tensors);
+    made.prepare(function_of_gradient(op, made.key, inputs, made.places), inputs.tensors);
   });
   if (!program->compiled()) return false;
   std::vector<Ref<Tensor>> made;

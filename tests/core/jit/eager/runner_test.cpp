@@ -1,5 +1,5 @@
 // Eager ops through executors.
-#include "jit/eager_runner.h"
+#include "jit/eager/runner.h"
 
 #include "ops/widened.h"
 #include "support/function_kernel.h"

@@ -1,5 +1,5 @@
 // How calls find programs, as options and stances say; and calls that run op by op.
-#include "jit/options.h"
+#include "jit/options/compile_options.h"
 
 #include "support/failure.h"
 #include "support/functions.h"

@@ -1,4 +1,4 @@
-#include "jit/eager_steps.h"
+#include "jit/eager/steps.h"
 
 #include <algorithm>
 
