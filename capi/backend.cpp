@@ -8,13 +8,15 @@ using namespace thunder::capi;
 
 namespace {
 
-std::vector<std::string> split_words(const char* text) { return text ? split_list(text) : std::vector<std::string>(); }
+std::vector<std::string> split_words(const char* text) {
+  return text ? split_list(text) : std::vector<std::string>();
+}
 
 }  // namespace
 
 extern "C" thunder_status* thunder_context_add_backend(thunder_context* context,
                                                        const thunder_backend_desc* desc) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(desc, "desc");
     const thunder_backend_desc d = copy_descriptor(desc);
     need(d.name, "name");
@@ -22,7 +24,7 @@ extern "C" thunder_status* thunder_context_add_backend(thunder_context* context,
     Backend backend;
     backend.name = d.name, backend.doc = d.doc ? d.doc : "";
     for (size_t i = 0; i < d.n_executors; i++) {
-      check(d.executors[i] != nullptr, "executors[", i, "] is NULL");
+      need(d.executors[i], "an element of executors");
       backend.own.emplace_back(core(d.executors[i]));
     }
     backend.executors = split_words(d.executor_names), backend.disabled_passes = split_words(d.disable_passes);

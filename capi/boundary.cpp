@@ -34,9 +34,12 @@ Status* status_of_current(const char* function) noexcept {
 namespace {
 
 constexpr std::array kReasons{
-    "the scope is NULL",   "the scope is over: what a function is given to trace or run in ends with it",
+    "the scope is NULL",
+    "the scope is over: what a function is given to trace or run in ends with it",
+    "what was given for the scope is no scope; thunder_handle_status() says what it is",
     "a scope belongs to the thread that made it; it was used on another thread",
-    "the context is NULL", "the values are NULL",
+    "the context is NULL",
+    "the values are NULL",
     "out of memory",
 };
 
@@ -46,6 +49,7 @@ struct LastingFailures {
     for (size_t i = 0; i < tensors.size(); i++) {
       const bool no_memory = i == static_cast<size_t>(Lasting::no_memory);
       tensors[i] = Tensor::failed(make<Status>(no_memory ? Code::out_of_memory : Code::invalid_argument, kReasons[i]));
+      handle_or_throw(tensors[i].get());  // its place is taken now, when there is memory
     }
   }
 };
@@ -58,13 +62,18 @@ const LastingFailures& lasting_failures() {
 
 }  // namespace
 
-void make_lasting_failures() { lasting_failures(); }
+void make_lasting_failures() {
+  lasting_failures();
+}
 
-Tensor* lasting_failure(Lasting which) noexcept { return lasting_failures().tensors[static_cast<size_t>(which)].get(); }
+Tensor* lasting_failure(Lasting which) noexcept {
+  return lasting_failures().tensors[static_cast<size_t>(which)].get();
+}
 
-Tensor* failed_tensor_in(Scope* scope) noexcept {
-  if (!scope) return lasting_failure(Lasting::no_scope);
-  if (!is_live(scope)) return lasting_failure(Lasting::over);
+Tensor* failed_tensor_in(thunder_scope* given) noexcept {
+  if (!given) return lasting_failure(Lasting::no_scope);
+  Scope* const scope = core(given);
+  if (!scope) return lasting_failure(kind_of_handle(given) == HandleKind::scope ? Lasting::over : Lasting::no_handle);
   if (!scope->on_owner_thread()) return lasting_failure(Lasting::other_thread);
   return value_or(lasting_failure(Lasting::no_memory), [&] { return scope->failed_tensor(); });
 }

@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "capi/live.h"
-#include "tracer/scope.h"
 
 namespace thunder::capi {
 
@@ -22,7 +21,22 @@ void check(bool holds, const T&... parts) {
   if (!holds) [[unlikely]]
     throw Refusal{Code::invalid_argument, cat(parts...)};
 }
-inline void need(const void* argument, const char* name) { check(argument != nullptr, name, " is NULL"); }
+inline void need(const void* argument, const char* name) {
+  check(argument != nullptr, name, " is NULL");
+}
+// Of a handle: that it lives and is of its parameter's kind, too.
+template <IsHandle H>
+void need(H* handle, const char* name) {
+  if (is_live(handle)) [[likely]]
+    return;
+  check(handle != nullptr, name, " is NULL");
+  throw Refusal{Code::invalid_argument, describe_misused(name, handle, HandleOf<std::remove_const_t<H>>::kind)};
+}
+// Of a handle that may be NULL.
+template <IsHandle H>
+void need_if_given(H* handle, const char* name) {
+  if (handle) need(handle, name);
+}
 
 // Copies as much of the structure as the caller's header declared, which its first member, the size, says; the rest is
 // zero, and all of it if `given` is null.
@@ -73,11 +87,12 @@ T value_or(T otherwise, F&& body) noexcept {
 }
 
 // Checks values that a call reads as a whole: they must have no error and no open group.
-inline const Values& require_usable(const Values* values, const char* name) {
-  need(values, name);
-  if (values->status()) throw Error(values->status());
-  check(values->complete(), "a group of ", name, " is still open; close it first");
-  return *values;
+inline const Values& require_usable(const thunder_values* given, const char* name) {
+  need(given, name);
+  const Values& values = *core(given);
+  if (values.status()) throw Error(values.status());
+  check(values.complete(), "a group of ", name, " is still open; close it first");
+  return values;
 }
 
 // Runs `body`; an error sticks to what it works on, values or options. After an earlier error nothing happens.
@@ -88,18 +103,22 @@ void run_unless_failed(T* target, const char* function, F&& body) noexcept {
 }
 
 // Failed tensors that nobody owns and that are always there, for where there is no scope to own one.
-enum class Lasting { no_scope, over, other_thread, no_context, no_values, no_memory };
+enum class Lasting { no_scope, over, no_handle, other_thread, no_context, no_values, no_memory };
 Tensor* lasting_failure(Lasting which) noexcept;
 // Allocates these tensors early, so that none has to be allocated when memory is short. Throws.
 void make_lasting_failures();
 
-// Whether a scope given by a caller may be used: it exists, and belongs to this thread.
-inline bool is_ours(const Scope* scope) { return scope && is_live(scope) && scope->on_owner_thread(); }
+// Whether a scope given by a caller may be used: its handle was good, and it belongs to this thread.
+inline bool is_ours(const Scope* scope) {
+  return scope && scope->on_owner_thread();
+}
 // Rule 4 of thunder.h for functions that take a scope: false if the call must do nothing.
-inline bool is_usable(const Scope* scope) { return is_ours(scope) && !scope->status(); }
+inline bool is_usable(const Scope* scope) {
+  return is_ours(scope) && !scope->status();
+}
 
 // The failed tensor to return for a scope that is not usable, or after an error.
-Tensor* failed_tensor_in(Scope* scope) noexcept;
+Tensor* failed_tensor_in(thunder_scope* scope) noexcept;
 
 // Frees a scope of the caller's.
 void free_scope(Scope* scope) noexcept;
@@ -142,12 +161,13 @@ T value_in(Scope* scope, const char* function, T otherwise, F&& body) noexcept {
 
 // Never null.
 template <class F>
-Tensor* make_tensor_in(Scope* scope, const char* function, F&& body) noexcept {
-  if (!is_usable(scope)) return failed_tensor_in(scope);
+Tensor* make_tensor_in(thunder_scope* given, const char* function, F&& body) noexcept {
+  Scope* const scope = core(given);
+  if (!is_usable(scope)) return failed_tensor_in(given);
   const InUse use(scope);
   Tensor* made = value_of<Tensor*>(scope, function, nullptr, body);
   if (use.ends_scope()) return lasting_failure(Lasting::no_scope);
-  return made ? made : failed_tensor_in(scope);
+  return made ? made : failed_tensor_in(given);
 }
 
 // Runs `body` and returns its values; after an error empty values, without a scope of this thread null.

@@ -27,7 +27,7 @@ extern "C" {
 
 thunder_status* thunder_context_save_cache_artifacts(thunder_context* context, thunder_tensor** out,
                                                      thunder_cache_info* filled) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(out, "out"), check_size(filled);
     ArtifactCounts counts;
     const std::string text = save_cache_artifacts(core(context)->machine(), counts);
@@ -43,7 +43,7 @@ thunder_status* thunder_context_save_cache_artifacts(thunder_context* context, t
 
 thunder_status* thunder_context_load_cache_artifacts(thunder_context* context, const void* data, size_t bytes,
                                                      thunder_cache_info* filled) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(data, "data"), check_size(filled);
     fill(filled, load_cache_artifacts(core(context)->machine(), {static_cast<const char*>(data), bytes}));
   }));

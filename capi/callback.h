@@ -11,6 +11,8 @@ namespace thunder::capi {
 // is OK is refused.
 inline Ref<Status> check_returned_status(std::string_view who, thunder_status* returned) {
   auto failed = Ref<Status>::adopt(core(returned));
+  if (returned && !failed)
+    return make<Status>(Code::callback, cat(who, " returned a status that was released before, or no status"));
   if (failed && failed->code() == Code::ok)
     return make<Status>(Code::callback, cat(who, " returned a status whose code is OK; NULL says that all went well"));
   return failed;

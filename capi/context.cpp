@@ -88,7 +88,7 @@ Device device_of(Context& context, thunder_device device) {
 extern "C" {
 
 thunder_status* thunder_context_create(const thunder_hooks* hooks, thunder_context** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     make_lasting_failures();
     auto context = create_context(copy_descriptor(hooks));
     need(out, "out");
@@ -96,33 +96,39 @@ thunder_status* thunder_context_create(const thunder_hooks* hooks, thunder_conte
   }));
 }
 
-thunder_context* thunder_context_retain(thunder_context* context) noexcept { return retained(context); }
-void thunder_context_release(thunder_context* context) noexcept { released(context); }
+thunder_context* thunder_context_retain(thunder_context* context) noexcept {
+  return retained(context);
+}
+void thunder_context_release(thunder_context* context) noexcept {
+  released(context);
+}
 
 void thunder_context_interrupt(thunder_context* context) noexcept {
-  if (context) core(context)->interrupts().request();
+  if (auto* const object = core(context)) object->interrupts().request();
 }
 
 thunder_tensor* thunder_context_random(thunder_context* context) noexcept {
-  return handle(context ? core(context)->random().get() : lasting_failure(Lasting::no_context));
+  Context* const object = core(context);
+  return handle(object ? object->random().get() : lasting_failure(Lasting::no_context));
 }
 
 thunder_status* thunder_context_set_stance(thunder_context* context, const char* stance) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(stance, "stance");
     core(context)->set_stance(stance);
   }));
 }
 
 thunder_status* thunder_context_set_default_executors(thunder_context* context, const char* names) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context");
     core(context)->set_default_executors(split_list(names ? names : ""));
   }));
 }
 
 const char* thunder_context_stance(const thunder_context* context) noexcept {
-  return context ? core(context)->stance_name().data() : "";
+  const auto* const object = core(context);
+  return object ? object->stance_name().data() : "";
 }
 
 }  // extern "C"

@@ -7,7 +7,7 @@
 
 namespace thunder::capi {
 
-THUNDER_COUNTED_HANDLE(thunder_context, Context)
+THUNDER_COUNTED_HANDLE(context, Context)
 
 // A device from the C API's number; 0 is the CPU. Throws for a device that does not exist.
 Device device_of(Context& context, thunder_device device);

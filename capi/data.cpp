@@ -9,7 +9,7 @@
 using namespace thunder;
 using namespace thunder::capi;
 
-namespace {
+namespace thunder::capi {
 
 // The position of a pass, which is also the position of the batches whose last pass it is.
 struct Position {
@@ -17,22 +17,24 @@ struct Position {
   bool taken = false;  // a pass reads them
 };
 
-}  // namespace
-
-struct thunder_batches {
-  Ref<Context> context;
+struct BatchesHandle : Counted<BatchesHandle> {
+  BatchesHandle(Ref<Context> context, std::shared_ptr<Position> at) : context(std::move(context)), at(std::move(at)) {}
+  const Ref<Context> context;
   std::shared_ptr<Position> at;
+
+  Batches& batches() const { return *at->batches; }
 };
+THUNDER_COUNTED_HANDLE(batches, BatchesHandle)
+
+}  // namespace thunder::capi
 
 namespace {
-
-Batches& batches_of(thunder_batches* batches) { return *batches->at->batches; }
 
 // Loads a file that holds one tensor.
 template <class F>
 thunder_status* read_tensor_file(const char* function, thunder_context* context, const char* path, thunder_tensor** out,
                                  F&& read) {
-  return handle(guarded(function, [&] {
+  return given(guarded(function, [&] {
     need(context, "context"), need(path, "path"), need(out, "out");
     *out = given(read(core(context)->allocator()));
   }));
@@ -57,7 +59,7 @@ thunder_status* thunder_read_npy(thunder_context* context, const char* path, thu
 }
 
 thunder_status* thunder_write_npy(thunder_tensor* tensor, const char* path) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(tensor, "tensor"), need(path, "path");
     check(core(tensor)->concrete(), "tensor has no data");
     save_npy(path, *core(tensor));
@@ -70,7 +72,7 @@ thunder_status* thunder_read_idx(thunder_context* context, const char* path, thu
 }
 
 thunder_status* thunder_read_safetensors(thunder_context* context, const char* path, thunder_values* out_map) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(path, "path"), need(out_map, "out_map");
     SafeTensors file = load_safetensors(path, core(context)->allocator());
     Values& out = *core(out_map);
@@ -86,9 +88,9 @@ thunder_status* thunder_read_safetensors(thunder_context* context, const char* p
 }
 
 thunder_status* thunder_write_safetensors(const thunder_values* map, const char* path) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(path, "path");
-    const Values& values = require_usable(core(map), "map");
+    const Values& values = require_usable(map, "map");
     const auto paths = values.paths();
     std::vector<NamedTensor> tensors;
     for (size_t i = 0; i < values.size(); i++) {
@@ -106,68 +108,77 @@ thunder_status* thunder_write_safetensors(const thunder_values* map, const char*
 thunder_status* thunder_batches_create(thunder_context* context, thunder_tensor* const* tensors, size_t count,
                                        int64_t size, int32_t shuffle, int32_t drop_last, uint64_t seed,
                                        thunder_batches** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(tensors, "tensors"), need(out, "out");
     std::vector<Ref<Tensor>> sources;
     for (size_t i = 0; i < count; i++) {
-      check(tensors[i] && core(tensors[i])->concrete(), "tensors[", i, "] is no tensor with data");
+      need(tensors[i], cat("tensors[", i, "]").c_str());
+      check(core(tensors[i])->concrete(), "tensors[", i, "] is no tensor with data");
       sources.emplace_back(core(tensors[i]));
     }
     const BatchOptions options{size, shuffle != 0, drop_last != 0, seed};
     auto made = std::make_unique<Batches>(std::move(sources), options);
-    *out = new thunder_batches{Ref<Context>(core(context)), std::make_shared<Position>(std::move(made))};
+    *out = given(make<BatchesHandle>(Ref<Context>(core(context)), std::make_shared<Position>(std::move(made))));
   }));
 }
 
-void thunder_batches_release(thunder_batches* batches) noexcept { delete batches; }
+void thunder_batches_release(thunder_batches* batches) noexcept {
+  released(batches);
+}
 
 thunder_status* thunder_batches_next(thunder_batches* batches, thunder_values* out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(batches, "batches"), need(out, "out");
-    auto made = batches_of(batches).next(batches->context->allocator());
-    if (made.empty()) batches->at->taken = false;  // they stand at the next epoch
+    BatchesHandle& b = *core(batches);
+    auto made = b.batches().next(b.context->allocator());
+    if (made.empty()) b.at->taken = false;  // they stand at the next epoch
     core(out)->reset();
     for (Ref<Tensor>& t : made) core(out)->push(std::move(t));
   }));
 }
 
 thunder_status* thunder_batches_pass(thunder_batches* batches, thunder_batches** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(batches, "batches"), need(out, "out");
-    if (batches->at->taken) {
-      const Batches& before = batches_of(batches);
-      batches->at = std::make_shared<Position>(before.at_epoch(before.epoch() + 1));
+    BatchesHandle& b = *core(batches);
+    if (b.at->taken) {
+      const Batches& before = b.batches();
+      b.at = std::make_shared<Position>(before.at_epoch(before.epoch() + 1));
     }
-    *out = new thunder_batches{batches->context, batches->at};
-    batches->at->taken = true;
+    *out = given(make<BatchesHandle>(b.context, b.at));
+    b.at->taken = true;
   }));
 }
 
 thunder_status* thunder_batches_set_device(thunder_batches* batches, thunder_device device) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(batches, "batches");
-    batches_of(batches).send_to(batches->context->devices(), device_of(*batches->context, device));
+    BatchesHandle& b = *core(batches);
+    b.batches().send_to(b.context->devices(), device_of(*b.context, device));
   }));
 }
 
 int64_t thunder_batches_count(const thunder_batches* batches) noexcept {
-  return value_or<int64_t>(0, [&] { return batches ? batches->at->batches->batches() : 0; });
+  const BatchesHandle* const b = core(batches);
+  return value_or<int64_t>(0, [&] { return b ? b->batches().batches() : 0; });
 }
 
 thunder_status* thunder_batches_state(const thunder_batches* batches, thunder_tensor** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(batches, "batches"), need(out, "out");
-    *out = given(batches->at->batches->state(batches->context->allocator()));
+    const BatchesHandle& b = *core(batches);
+    *out = given(b.batches().state(b.context->allocator()));
   }));
 }
 
 thunder_status* thunder_batches_set_state(thunder_batches* batches, thunder_tensor* state) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(batches, "batches"), need(state, "state");
+    BatchesHandle& b = *core(batches);
     check(core(state)->concrete(), "state has no data");
     // A pass over the data that has already begun is not affected.
-    auto made = std::make_shared<Position>(batches->at->batches->at_epoch(0));
+    auto made = std::make_shared<Position>(b.batches().at_epoch(0));
     made->batches->set_state(*core(state));
-    batches->at = std::move(made);
+    b.at = std::move(made);
   }));
 }

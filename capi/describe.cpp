@@ -20,11 +20,16 @@ namespace {
 
 std::string_view kind_text(ArgKind kind) {
   switch (kind) {
-    case ArgKind::boolean: return "bool";
-    case ArgKind::integer: return "int";
-    case ArgKind::real: return "float";
-    case ArgKind::reals: return "float[]";
-    default: return "str";
+    case ArgKind::boolean:
+      return "bool";
+    case ArgKind::integer:
+      return "int";
+    case ArgKind::real:
+      return "float";
+    case ArgKind::reals:
+      return "float[]";
+    default:
+      return "str";
   }
 }
 
@@ -232,7 +237,7 @@ std::string describe(Context& context, std::string_view what) {
 
 extern "C" thunder_status* thunder_context_describe(thunder_context* context, const char* what,
                                                     thunder_values* out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(what, "what"), need(out, "out");
     core(out)->push(Any::string(describe(*core(context), what)));
   }));
@@ -240,7 +245,7 @@ extern "C" thunder_status* thunder_context_describe(thunder_context* context, co
 
 extern "C" thunder_status* thunder_suggest(const char* name, const char* const* names, size_t n_names,
                                            thunder_values* out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(name, "name"), need(out, "out");
     check(names || !n_names, "names is NULL");
     std::vector<std::string_view> known;

@@ -17,13 +17,20 @@ std::string_view kind_text(ParamKind kind) {
 // A default as JSON has it; an absent one, and what JSON has no word for, is null.
 cJSON* json_default(const Arg& a) {
   switch (a.kind) {
-    case ArgKind::boolean: return cJSON_CreateBool(a.i != 0);
-    case ArgKind::integer: return cJSON_CreateNumber(static_cast<double>(a.i));
-    case ArgKind::real: return cJSON_CreateNumber(a.f);
-    case ArgKind::string: return cJSON_CreateString(std::string(a.text()).c_str());
-    case ArgKind::reals: return cJSON_CreateDoubleArray(a.fs, static_cast<int>(a.count));
-    case ArgKind::dims: break;
-    default: return cJSON_CreateNull();
+    case ArgKind::boolean:
+      return cJSON_CreateBool(a.i != 0);
+    case ArgKind::integer:
+      return cJSON_CreateNumber(static_cast<double>(a.i));
+    case ArgKind::real:
+      return cJSON_CreateNumber(a.f);
+    case ArgKind::string:
+      return cJSON_CreateString(std::string(a.text()).c_str());
+    case ArgKind::reals:
+      return cJSON_CreateDoubleArray(a.fs, static_cast<int>(a.count));
+    case ArgKind::dims:
+      break;
+    default:
+      return cJSON_CreateNull();
   }
   Json list(cJSON_CreateArray());
   for (const Dim& d : a.dim_list())

@@ -31,7 +31,7 @@ extern "C" {
 
 thunder_status* thunder_context_memory_stats(thunder_context* context, thunder_device device,
                                              thunder_memory_stats* out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(out, "out");
     check(out->size >= sizeof out->size, "out->size is ", out->size, ", not the size of thunder_memory_stats");
     const MemoryStatistics s = memory_of(*core(context), device);
@@ -48,7 +48,7 @@ thunder_status* thunder_context_memory_stats(thunder_context* context, thunder_d
 }
 
 thunder_status* thunder_context_reset_peak_memory_stats(thunder_context* context, thunder_device device) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context");
     if (Accelerator* on = find_accelerator(*core(context), device))
       on->reset_peak_memory();
@@ -58,7 +58,7 @@ thunder_status* thunder_context_reset_peak_memory_stats(thunder_context* context
 }
 
 thunder_status* thunder_context_empty_cache(thunder_context* context, thunder_device device) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context");
     Accelerator* const on = find_accelerator(*core(context), device);
     Arenas::shared_for(core(context)->devices().allocator(on ? on->id() : Device::cpu))->trim();
@@ -71,7 +71,7 @@ thunder_status* thunder_context_empty_cache(thunder_context* context, thunder_de
 
 thunder_status* thunder_context_set_device_allocator(thunder_context* context, thunder_device device,
                                                      const thunder_device_allocator* allocator) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context");
     Accelerator* const on = find_accelerator(*core(context), device);
     check(on != nullptr, "the CPU's blocks are those of thunder_hooks");
@@ -85,7 +85,7 @@ thunder_status* thunder_context_set_device_allocator(thunder_context* context, t
 
 thunder_status* thunder_context_device_info(thunder_context* context, thunder_device device,
                                             thunder_device_info* out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(out, "out");
     check(out->size >= sizeof out->size, "out->size is ", out->size, ", not the size of thunder_device_info");
     Accelerator* const on = find_accelerator(*core(context), device);
@@ -104,7 +104,7 @@ thunder_status* thunder_context_device_info(thunder_context* context, thunder_de
 }
 
 thunder_status* thunder_context_synchronize(thunder_context* context, thunder_device device) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context");
     if (Accelerator* on = find_accelerator(*core(context), device)) throw_if_failed(on->wait());
   }));

@@ -2,8 +2,8 @@
 #include "tensor/dlpack.h"
 
 #include "capi/context.h"
+#include "capi/stream.h"
 #include "capi/tensor.h"
-#include "capi/trace.h"
 #include "device/exchange.h"
 
 using namespace thunder;
@@ -39,7 +39,7 @@ extern "C" {
 
 thunder_status* thunder_tensor_from_dlpack(thunder_context* context, DLManagedTensorVersioned* managed,
                                            thunder_tensor** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(managed, "managed"), need(out, "out");
     // If the major version differs, only the deleter may be read.
     Accelerator* owner =
@@ -50,7 +50,7 @@ thunder_status* thunder_tensor_from_dlpack(thunder_context* context, DLManagedTe
 
 thunder_status* thunder_tensor_from_dlpack_unordered(thunder_context* context, DLManagedTensorVersioned* managed,
                                                      thunder_tensor** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(managed, "managed"), need(out, "out");
     Accelerator* owner =
         managed->version.major == kDLPackMajor ? device_of(*core(context), managed->dl_tensor.device) : nullptr;
@@ -60,7 +60,7 @@ thunder_status* thunder_tensor_from_dlpack_unordered(thunder_context* context, D
 
 thunder_status* thunder_tensor_from_dlpack_legacy(thunder_context* context, DLManagedTensor* managed,
                                                   thunder_tensor** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(managed, "managed"), need(out, "out");
     *out = given(from_dlpack(managed, wait_for_producer(*core(context), managed->dl_tensor.device)));
   }));
@@ -68,7 +68,7 @@ thunder_status* thunder_tensor_from_dlpack_legacy(thunder_context* context, DLMa
 
 thunder_status* thunder_tensor_to_dlpack(thunder_tensor* tensor, uint32_t max_major, thunder_stream* stream,
                                          DLManagedTensorVersioned** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(tensor, "tensor"), need(out, "out");
     need_data(*core(tensor));
     check(max_major >= kDLPackMajor, "max_major is ", max_major, "; this library writes ", kDLPackMajor,
@@ -80,7 +80,7 @@ thunder_status* thunder_tensor_to_dlpack(thunder_tensor* tensor, uint32_t max_ma
 
 thunder_status* thunder_tensor_to_dlpack_unordered(thunder_tensor* tensor, thunder_stream* stream,
                                                    DLManagedTensorVersioned** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(tensor, "tensor"), need(out, "out");
     need_data(*core(tensor));
     *out = to_dlpack_versioned(Ref<Tensor>(core(tensor)), native_stream(stream));
@@ -89,7 +89,7 @@ thunder_status* thunder_tensor_to_dlpack_unordered(thunder_tensor* tensor, thund
 
 thunder_status* thunder_tensor_to_dlpack_legacy(thunder_tensor* tensor, thunder_stream* stream,
                                                 DLManagedTensor** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(tensor, "tensor"), need(out, "out");
     need_data(*core(tensor));
     let_consumer_wait(*core(tensor), stream);
@@ -98,7 +98,7 @@ thunder_status* thunder_tensor_to_dlpack_legacy(thunder_tensor* tensor, thunder_
 }
 
 thunder_status* thunder_tensor_lent_on(thunder_tensor* tensor, thunder_stream* stream) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(tensor, "tensor"), need(stream, "stream");
     const Tensor& t = *core(tensor);
     need_data(t);

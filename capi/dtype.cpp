@@ -42,7 +42,7 @@ void add_operand(Promotion& promotion, const Any& operand, size_t i) {
 extern "C" {
 
 thunder_status* thunder_dtype_describe(thunder_dtype dtype, thunder_dtype_info* out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(out, "out");
     const DType d = checked_dtype(dtype);
     const DTypeInfo& row = info(d);
@@ -61,7 +61,7 @@ thunder_status* thunder_dtype_describe(thunder_dtype dtype, thunder_dtype_info* 
 }
 
 thunder_status* thunder_promote_types(thunder_dtype a, thunder_dtype b, thunder_dtype* out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(out, "out");
     Promotion promotion;
     promotion.add(checked_dtype(a), Strength::tensor);
@@ -76,12 +76,13 @@ int32_t thunder_can_cast(thunder_dtype from, thunder_dtype to) noexcept {
 }
 
 thunder_status* thunder_result_type(const thunder_any* operands, size_t n, thunder_dtype* out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(out, "out"), need(operands, "operands");
     check(n > 0, "there are no operands");
-    check_args("result_type", nullptr, core(operands), n);
+    const CoreLeaves given("result_type", operands, n);
+    check_args("result_type", nullptr, given.span());
     Promotion promotion;
-    for (size_t i = 0; i < n; i++) add_operand(promotion, core(operands)[i], i);
+    for (size_t i = 0; i < n; i++) add_operand(promotion, given[i], i);
     *out = static_cast<thunder_dtype>(promotion.dtype());
   }));
 }

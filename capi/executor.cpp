@@ -38,9 +38,8 @@ class CallerKernel : public Kernel {
     layout.inputs = reinterpret_cast<const thunder_buffer*>(view.inputs.data()), layout.n_inputs = view.inputs.size();
     layout.outputs = reinterpret_cast<const thunder_buffer*>(view.outputs.data()),
     layout.n_outputs = view.outputs.size();
-    throw_if_failed(call_with_status("its lay_out", [&] {
-      return desc_.lay_out(handle(&node), &layout, call().state, &scratch_, desc_.user);
-    }));
+    throw_if_failed(call_with_status(
+        "its lay_out", [&] { return desc_.lay_out(handle(&node), &layout, call().state, &scratch_, desc_.user); }));
     check_scratch();
   }
   size_t scratch() const override { return scratch_; }
@@ -50,9 +49,7 @@ class CallerKernel : public Kernel {
     if (failed) throw Error(failed);
   }
   // Sums of it must fit in 64 bits.
-  void check_scratch() const {
-    require(scratch_ <= kMostScratch, "it asks for ", scratch_, " bytes of scratch");
-  }
+  void check_scratch() const { require(scratch_ <= kMostScratch, "it asks for ", scratch_, " bytes of scratch"); }
   const thunder_executor_desc& desc_;
   size_t scratch_ = 0;
 };
@@ -160,7 +157,7 @@ extern "C" {
 
 thunder_status* thunder_executor_create(thunder_context* context, const thunder_executor_desc* desc,
                                         thunder_executor** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     const auto made = keep_descriptor<CExecutor>(desc);
     need(context, "context"), need(out, "out");
     if (made->desc.n_kernels) {
@@ -173,7 +170,7 @@ thunder_status* thunder_executor_create(thunder_context* context, const thunder_
 }
 
 thunder_status* thunder_context_add_executor(thunder_context* context, thunder_executor* executor) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(executor, "executor");
     core(context)->add_executor(Ref<Executor>(core(executor)));
   }));

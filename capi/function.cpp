@@ -85,7 +85,7 @@ class CallbackFunction : public Function {
   }
 
   std::shared_ptr<std::atomic<uint64_t>> touches_;  // null: nobody can touch it
-  std::atomic<uint64_t> facts_{0};                   // that its programs were guarded by
+  std::atomic<uint64_t> facts_{0};                  // that its programs were guarded by
   thunder_fn callback_;
   void* user_ = nullptr;
   void (*destroy_)(void*) = nullptr;
@@ -117,7 +117,7 @@ extern "C" {
 
 thunder_status* thunder_function_create(thunder_context* context, const char* name, thunder_fn callback, void* user,
                                         void (*destroy)(void*), thunder_function** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     auto function = callback_function(name, callback, user, destroy);
     need(context, "context"), need(out, "out");
     static_cast<CallbackFunction&>(*function).enable_touch();
@@ -125,11 +125,15 @@ thunder_status* thunder_function_create(thunder_context* context, const char* na
   }));
 }
 
-thunder_function* thunder_function_retain(thunder_function* function) noexcept { return retained(function); }
-void thunder_function_release(thunder_function* function) noexcept { released(function); }
+thunder_function* thunder_function_retain(thunder_function* function) noexcept {
+  return retained(function);
+}
+void thunder_function_release(thunder_function* function) noexcept {
+  released(function);
+}
 
 thunder_status* thunder_function_touch(thunder_function* function) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(function, "function");
     require_touchable(function).touch();
   }));
@@ -161,18 +165,18 @@ thunder_values* thunder_function_apply(thunder_scope* scope, thunder_function* f
   return handle(make_values_in(core(scope), __func__, [&] {
     need(function, "function");
     const Ref<FunctionHandle> called(core(function));
-    const auto held = hold_values(require_usable(core(in), "in"));
+    const auto held = hold_values(require_usable(in, "in"));
     return apply(*core(scope), *called->function, *core(in));
   }));
 }
 
 thunder_status* thunder_function_value_and_grad(thunder_function* function, const char* wrt_paths,
                                                 const thunder_values* captured, thunder_function** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(function, "function"), need(out, "out");
     const FunctionHandle& f = *core(function);
     Ref<Values> kept;
-    if (captured) kept = make<Values>(require_usable(core(captured), "captured"));
+    if (captured) kept = make<Values>(require_usable(captured, "captured"));
     auto made = value_and_grad(f.function, wrt_paths ? wrt_paths : "", std::move(kept));
     *out = given(make<FunctionHandle>(f.context, std::move(made)));
   }));

@@ -11,7 +11,7 @@ struct FunctionHandle : Counted<FunctionHandle> {
   Ref<Context> context;
   Ref<Function> function;
 };
-THUNDER_COUNTED_HANDLE(thunder_function, FunctionHandle)
+THUNDER_COUNTED_HANDLE(function, FunctionHandle)
 
 // A function made of the caller's callback; destroys `user` with it, and also when this throws.
 Ref<Function> callback_function(const char* name, thunder_fn callback, void* user, void (*destroy)(void*));

@@ -1,7 +1,11 @@
-// Handles and objects: a handle is a pointer to our object under another name, and the public structures are ours.
+// Handles and objects. A handle is a word of base/handle_table.h under the name of an opaque structure; a status alone
+// is the object itself, since kernels and thread pools hand statuses on as they are. Plain structures are ours under
+// another name.
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <type_traits>
 
 #include "executors/executor.h"
 #include "thunder.h"
@@ -9,30 +13,172 @@
 
 namespace thunder::capi {
 
-// core(handle) is the object, handle(object) the handle; const stays const.
-#define THUNDER_HANDLE(name, Type)                                                    \
-  inline Type* core(name* h) { return reinterpret_cast<Type*>(h); }                   \
-  inline const Type* core(const name* h) { return reinterpret_cast<const Type*>(h); } \
-  inline name* handle(Type* p) { return reinterpret_cast<name*>(p); }                 \
-  inline const name* handle(const Type* p) { return reinterpret_cast<const name*>(p); }
-// The same for reference-counted objects, with functions that add a reference, release one, and give one to the caller.
-#define THUNDER_COUNTED_HANDLE(name, Type) \
-  THUNDER_HANDLE(name, Type)               \
-  inline name* retained(name* h) {         \
-    if (h) core(h)->retain();              \
-    return h;                              \
-  }                                        \
-  inline void released(name* h) {          \
-    if (h) core(h)->release();             \
-  }                                        \
-  inline name* given(Ref<Type> object) { return handle(object.detach()); }
+// The kinds of handles, with what messages call one.
+#define THUNDER_HANDLE_KINDS(X)                                                                                    \
+  X(status, "a status")                                                                                            \
+  X(context, "a context") X(tensor, "a tensor") X(values, "values") X(scope, "a scope") X(function, "a function")  \
+      X(compiled, "a compiled function") X(options, "options") X(executor, "an executor") X(pass, "a pass")        \
+          X(trace, "a trace") X(module, "a module") X(optimizer, "an optimizer") X(schedule, "a schedule")         \
+              X(batches, "batches") X(mesh, "a mesh") X(stream, "a stream") X(event, "an event") X(node, "a node") \
+                  X(types, "types") X(editor, "an editor")
+enum class HandleKind : uint8_t {
+  none,
+#define THUNDER_KIND(name, words) name,
+  THUNDER_HANDLE_KINDS(THUNDER_KIND)
+#undef THUNDER_KIND
+      count
+};
 
-THUNDER_COUNTED_HANDLE(thunder_status, Status)
-THUNDER_COUNTED_HANDLE(thunder_tensor, Tensor)
-THUNDER_COUNTED_HANDLE(thunder_values, Values)
-THUNDER_HANDLE(thunder_scope, Scope)
-THUNDER_HANDLE(thunder_any, Any)
-THUNDER_HANDLE(thunder_launch, Launch)
+// Which object a handle stands for: `Object`, and its `kind`. Of other types: nothing.
+template <class H>
+struct HandleOf;
+template <class H>
+concept IsHandle = requires {
+  typename HandleOf<std::remove_const_t<H>>::Object;
+};
+
+// What a word that is no living handle of the wanted kind is: "x is a tensor that was released, where a compiled
+// function is needed". Requires: not NULL.
+std::string describe_misused(std::string_view name, const void* handle, HandleKind wanted);
+inline HandleKind kind_of_handle(const void* handle) {
+  const uint8_t kind = HandleTable::kind_in(reinterpret_cast<uintptr_t>(handle));
+  return kind < static_cast<uint8_t>(HandleKind::count) ? static_cast<HandleKind>(kind) : HandleKind::none;
+}
+// The first mistake with a handle on this thread is kept for thunder_handle_status(). Returns null.
+void* note_misused(const void* handle, HandleKind wanted) noexcept;
+// That mistake, owned, which is then forgotten; or null.
+Status* take_misuse() noexcept;
+
+inline HandleTable::Place* find_place(const void* handle, HandleKind kind) {
+  return HandleTable::find(reinterpret_cast<uintptr_t>(handle), static_cast<uint8_t>(kind));
+}
+// The object of a living handle; null of NULL and of a misused one, which is noted.
+inline void* object_of(const void* handle, HandleKind kind) {
+  HandleTable::Place* const place = find_place(handle, kind);
+  if (place) [[likely]]
+    return place->object();
+  return handle ? note_misused(handle, kind) : nullptr;
+}
+template <IsHandle H>
+bool is_live(H* h) {
+  return find_place(h, HandleOf<std::remove_const_t<H>>::kind) != nullptr;
+}
+
+// What a function gives that has no place for an error and no memory left: a failed tensor, else NULL.
+thunder_tensor* out_of_memory_tensor() noexcept;
+
+// core(handle) is the object, null if the handle is NULL or misused; handle(object) is a handle that the caller does
+// not own; const stays const.
+#define THUNDER_HANDLE(name, Type)                                   \
+  template <>                                                        \
+  struct HandleOf<thunder_##name> {                                  \
+    using Object = Type;                                             \
+    static constexpr HandleKind kind = HandleKind::name;             \
+  };                                                                 \
+  inline Type* core(thunder_##name* h) {                             \
+    return static_cast<Type*>(object_of(h, HandleKind::name));       \
+  }                                                                  \
+  inline const Type* core(const thunder_##name* h) {                 \
+    return static_cast<const Type*>(object_of(h, HandleKind::name)); \
+  }                                                                  \
+  inline thunder_##name* handle_or_throw(const Type* p) {            \
+    return make_handle<thunder_##name>(p);                           \
+  }                                                                  \
+  inline thunder_##name* handle(Type* p) noexcept {                  \
+    return handle_or_null<thunder_##name>(p);                        \
+  }                                                                  \
+  inline const thunder_##name* handle(const Type* p) noexcept {      \
+    return handle_or_null<thunder_##name>(p);                        \
+  }
+
+// The same for reference-counted objects, with functions that add a reference of the caller's, release one, take one
+// over, and give one to the caller.
+#define THUNDER_COUNTED_HANDLE(name, Type)                      \
+  THUNDER_HANDLE(name, Type)                                    \
+  inline thunder_##name* retained(thunder_##name* h) noexcept { \
+    return add_reference<Type>(h);                              \
+  }                                                             \
+  inline void released(thunder_##name* h) noexcept {            \
+    Ref<Type>::adopt(take_reference<Type>(h));                  \
+  }                                                             \
+  inline thunder_##name* given(Ref<Type> object) {              \
+    return give_reference<thunder_##name>(std::move(object));   \
+  }
+
+template <class H, class T>
+H* make_handle(const T* p) {
+  return reinterpret_cast<H*>(p->handle_word(const_cast<T*>(p), static_cast<uint8_t>(HandleOf<H>::kind)));
+}
+
+template <class H, class T>
+H* handle_or_null(const T* p) noexcept {
+  if (!p) return nullptr;
+  try {
+    return make_handle<H>(p);
+  } catch (...) {
+    if constexpr (std::is_same_v<H, thunder_tensor>) return out_of_memory_tensor();
+    return nullptr;
+  }
+}
+
+inline void count_reference(HandleTable::Place& place, bool sole) {
+  // One that nobody else knows needs no locked instruction.
+  const uint64_t state = place.state.load(std::memory_order_relaxed);
+  if (sole && state < HandleTable::kOneOwned)
+    place.state.store(state + HandleTable::kOneOwned, std::memory_order_relaxed);
+  else
+    place.state.fetch_add(HandleTable::kOneOwned, std::memory_order_relaxed);
+}
+
+template <class T, class H>
+H* add_reference(H* h) noexcept {
+  const T* const object = static_cast<const T*>(object_of(h, HandleOf<H>::kind));
+  if (!object) return h;  // NULL; or a mistake, which is noted
+  object->retain();
+  count_reference(*find_place(h, HandleOf<H>::kind), false);
+  return h;
+}
+
+// A reference that the caller owned; null where it owns none, which is noted.
+template <class T, class H>
+T* take_reference(H* h) noexcept {
+  T* const object = static_cast<T*>(object_of(h, HandleOf<H>::kind));
+  if (!object) return nullptr;
+  HandleTable::Place& place = *find_place(h, HandleOf<H>::kind);
+  uint64_t state = place.state.load(std::memory_order_relaxed);
+  if (state >> 32 == 1 && object->unique()) return object;  // it goes, and its handles with it
+  while (state >> 32 &&
+         !place.state.compare_exchange_weak(state, state - HandleTable::kOneOwned, std::memory_order_relaxed)) {
+  }
+  return state >> 32 ? object : static_cast<T*>(note_misused(h, HandleOf<H>::kind));
+}
+
+template <class H, class T>
+H* give_reference(Ref<T> object) {
+  if (!object) return nullptr;
+  H* const h = make_handle<H>(object.get());
+  count_reference(*find_place(h, HandleOf<H>::kind), object->unique());
+  object.detach();
+  return h;
+}
+
+THUNDER_COUNTED_HANDLE(tensor, Tensor)
+THUNDER_COUNTED_HANDLE(values, Values)
+THUNDER_HANDLE(scope, Scope)
+
+// Statuses. One that was released is told by its count, for as long as base/status.cpp keeps its memory.
+Status* core(thunder_status* status) noexcept;
+const Status* core(const thunder_status* status) noexcept;
+inline thunder_status* given(Status* owned) {
+  return reinterpret_cast<thunder_status*>(owned);
+}
+
+inline Any* core(thunder_any* a) {
+  return reinterpret_cast<Any*>(a);
+}
+inline const thunder_launch* handle(const Launch* launch) {
+  return reinterpret_cast<const thunder_launch*>(launch);
+}
 
 static_assert(sizeof(thunder_any) == sizeof(Any) && offsetof(thunder_any, count) == offsetof(Any, count) &&
               offsetof(thunder_any, u) == offsetof(Any, i));

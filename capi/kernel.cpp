@@ -189,7 +189,7 @@ void CustomOp::set_kernel(std::unique_ptr<CustomKernel> kernel) {
 
 extern "C" thunder_status* thunder_context_add_kernel(thunder_context* context, const char* op,
                                                       const thunder_kernel_desc* desc) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(desc, "desc");
     thunder_kernel_desc copy = copy_descriptor(desc);
     UserGuard guard(copy.destroy, copy.user);

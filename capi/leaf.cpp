@@ -30,9 +30,35 @@ static std::string explain_absent_device(Device device, std::string absent) {
   return known(dtype) ? cat("a device was expected, got the dtype ", name(dtype), ": the dtype comes first") : absent;
 }
 
-void check_args(std::string_view what, Devices* devices, const Any* args, size_t n, const char* where) {
-  if (n) need(args, "args");
+CoreLeaves::CoreLeaves(std::string_view what, const thunder_any* given, size_t n) {
+  if (n) need(given, "args");
+  leaves_.reserve(n);
   for (size_t i = 0; i < n; i++) {
+    leaves_.push_back(*reinterpret_cast<const Any*>(given + i));
+    Any& leaf = leaves_.back();
+    const auto place = [&] { return n == 1 ? std::string(what) : cat(what, ": argument ", i); };
+    if (leaf.kind == ArgKind::value) {
+      if (given[i].u.t && !is_live(given[i].u.t)) [[unlikely]]
+        need(given[i].u.t, place().c_str());
+      leaf.t = core(given[i].u.t);
+    } else if (leaf.kind == ArgKind::values && given[i].u.ts) {
+      convert_list(place(), leaf);
+    }
+  }
+}
+
+void CoreLeaves::convert_list(std::string_view name, Any& list) {
+  const auto* const given = reinterpret_cast<thunder_tensor* const*>(list.ts);
+  auto& made = lists_.emplace_back(new Tensor*[list.count]);
+  for (uint32_t i = 0; i < list.count; i++) {
+    need_if_given(given[i], cat(name, ", tensor ", i, " of the list").c_str());
+    made[i] = core(given[i]);
+  }
+  list.ts = made.get();
+}
+
+void check_args(std::string_view what, Devices* devices, std::span<const Any> args, const char* where) {
+  for (size_t i = 0; i < args.size(); i++) {
     if (args[i].kind == ArgKind::value && args[i].t) continue;
     const char* fault = find_fault(args[i]);
     check(!fault, what, ": argument ", i, ": ", fault);
@@ -65,16 +91,15 @@ static DType dtype_for_numbers(std::span<const Any> args) {
   return given;
 }
 
-CoreArgs::CoreArgs(std::string_view what, Scope& scope, const Any* args, size_t n) : span_(args, n) {
-  if (n) need(args, "args");
+CoreArgs::CoreArgs(std::string_view what, Scope& scope, const thunder_any* args, size_t n) : CoreLeaves(what, args, n) {
   for (size_t i = 0; i < n; i++) {
-    if (args[i].kind != kUnsigned) [[likely]] continue;
-    const DType beside = dtype_for_numbers({args, n});
-    const bool holds = args[i].i >= 0 || beside == DType::u64 || (known(beside) && is_real(beside));
-    check(holds, what, ": argument ", i, ": the value ", static_cast<uint64_t>(args[i].i), " cannot be converted to ",
-          known(beside) ? info(beside).pytorch : "int64", " without overflow");
-    if (changed_.empty()) changed_.assign(args, args + n), span_ = changed_;
-    changed_[i] = replace_unsigned(scope, args[i]);
+    if (leaves_[i].kind != kUnsigned) [[likely]]
+      continue;
+    const DType beside = dtype_for_numbers(span());
+    const bool holds = leaves_[i].i >= 0 || beside == DType::u64 || (known(beside) && is_real(beside));
+    check(holds, what, ": argument ", i, ": the value ", static_cast<uint64_t>(leaves_[i].i),
+          " cannot be converted to ", known(beside) ? info(beside).pytorch : "int64", " without overflow");
+    leaves_[i] = replace_unsigned(scope, leaves_[i]);
   }
 }
 

@@ -1,23 +1,23 @@
-// The table of living scopes. A scope that has ended is recognized by its address alone: its memory is not read.
+// While a scope may be used by a caller. Its handles are good for that long, however long the object lives.
 #pragma once
 
-#include "tracer/scope.h"
+#include "capi/handle.h"
 
 namespace thunder::capi {
 
 // While it lives, a caller may use the scope: one that it made, or that a callback is lent while it runs. Several at a
-// time may stand for one scope. Throws without memory.
+// time may stand for one scope, on the thread that the scope belongs to.
 class Live {
  public:
-  explicit Live(const Scope& scope);
-  ~Live();
+  explicit Live(Scope& scope) : scope_(scope) { scope_.lent++; }
+  ~Live() {
+    if (--scope_.lent == 0) scope_.retire_handles();
+  }
   Live(const Live&) = delete;
   Live& operator=(const Live&) = delete;
 
  private:
-  const Scope& scope_;
+  Scope& scope_;
 };
-
-bool is_live(const Scope* scope) noexcept;
 
 }  // namespace thunder::capi

@@ -3,8 +3,10 @@
 
 #include "capi/context.h"
 #include "jit/eager/steps.h"
+#include "modules/lr_scheduler.h"
 #include "modules/optimizer.h"
 #include "modules/lr_scheduler.h"
+#include "modules/optimizer.h"
 
 namespace thunder::capi {
 
@@ -14,7 +16,7 @@ class ModuleHandle : public Counted<ModuleHandle> {
   const Ref<Context> context;
   const Ref<Module> module;
 };
-THUNDER_COUNTED_HANDLE(thunder_module, ModuleHandle)
+THUNDER_COUNTED_HANDLE(module, ModuleHandle)
 
 class OptimizerHandle : public Counted<OptimizerHandle> {
  public:
@@ -28,7 +30,7 @@ class OptimizerHandle : public Counted<OptimizerHandle> {
   const Ref<ModuleHandle> state;
   EagerSteps steps;
 };
-THUNDER_COUNTED_HANDLE(thunder_optimizer, OptimizerHandle)
+THUNDER_COUNTED_HANDLE(optimizer, OptimizerHandle)
 
 class ScheduleHandle : public Counted<ScheduleHandle> {
  public:
@@ -38,6 +40,6 @@ class ScheduleHandle : public Counted<ScheduleHandle> {
   const Ref<LrScheduler> schedule;
   const Ref<ModuleHandle> state;
 };
-THUNDER_COUNTED_HANDLE(thunder_schedule, ScheduleHandle)
+THUNDER_COUNTED_HANDLE(schedule, ScheduleHandle)
 
 }  // namespace thunder::capi

@@ -74,63 +74,81 @@ Any argument(const NodeHandle& n, std::string_view name) {
 extern "C" {
 
 const char* thunder_node_op(const thunder_node* node) noexcept {
-  return node ? core(node)->op.schema.name.c_str() : "";
+  const auto* const object = core(node);
+  return object ? object->op.schema.name.c_str() : "";
 }
 
 thunder_tensor* thunder_node_input(const thunder_node* node, size_t index) noexcept {
-  return node ? handle(make_or_failed(*core(node), [&] { return input(*core(node), index); })) : nullptr;
+  const NodeHandle* const n = core(node);
+  return n ? handle(make_or_failed(*n, [&] { return input(*n, index); })) : nullptr;
 }
 
 thunder_tensor* thunder_node_output(const thunder_node* node, size_t index) noexcept {
-  if (!node || index >= core(node)->results.size()) return nullptr;
-  return handle(make_or_failed(*core(node), [&] { return core(node)->metadata(core(node)->results[index]); }));
+  const NodeHandle* const n = core(node);
+  if (!n || index >= n->results.size()) return nullptr;
+  return handle(make_or_failed(*n, [&] { return n->metadata(n->results[index]); }));
 }
 
 uint32_t thunder_node_input_value(const thunder_node* node, size_t index) noexcept {
-  if (!node) return kNoValue;
-  const Arg a = find_tensor_argument(*core(node), index);
+  const NodeHandle* const n = core(node);
+  if (!n) return kNoValue;
+  const Arg a = find_tensor_argument(*n, index);
   return a.kind == ArgKind::value ? a.v : kNoValue;
 }
 
 uint32_t thunder_node_output_value(const thunder_node* node, size_t index) noexcept {
-  return node && index < core(node)->results.size() ? core(node)->results[index] : kNoValue;
+  const NodeHandle* const n = core(node);
+  return n && index < n->results.size() ? n->results[index] : kNoValue;
 }
 
-size_t thunder_node_line_count(const thunder_node* node) noexcept { return node ? lines_of(*core(node)).size() : 0; }
+size_t thunder_node_line_count(const thunder_node* node) noexcept {
+  const NodeHandle* const n = core(node);
+  return n ? lines_of(*n).size() : 0;
+}
 
 const thunder_node* thunder_node_line(const thunder_node* node, size_t index) noexcept {
-  if (!node || index >= lines_of(*core(node)).size()) return nullptr;
-  const auto* made = value_or<const NodeHandle*>(nullptr, [&] { return line_handle(*core(node), index); });
-  core(node)->without_memory |= !made;
+  const NodeHandle* const n = core(node);
+  if (!n || index >= lines_of(*n).size()) return nullptr;
+  const auto* made = value_or<const NodeHandle*>(nullptr, [&] { return line_handle(*n, index); });
+  n->without_memory |= !made;
   return handle(made);
 }
 
 thunder_status* thunder_node_arg(const thunder_node* node, const char* name, thunder_any* out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(node, "node"), need(name, "name"), need(out, "out");
-    *core(out) = argument(*core(node), name);
+    *core(out) = argument(*core(node), name);  // which has no tensors
   }));
 }
 
 size_t thunder_node_input_count(const thunder_node* node) noexcept {
   size_t count = 0;
-  if (node) find_tensor_argument(*core(node), SIZE_MAX, &count);
+  if (const NodeHandle* const n = core(node)) find_tensor_argument(*n, SIZE_MAX, &count);
   return count;
 }
 
-size_t thunder_node_output_count(const thunder_node* node) noexcept { return node ? core(node)->results.size() : 0; }
-size_t thunder_node_arg_count(const thunder_node* node) noexcept { return node ? core(node)->args.size() : 0; }
+size_t thunder_node_output_count(const thunder_node* node) noexcept {
+  const auto* const object = core(node);
+  return object ? object->results.size() : 0;
+}
+size_t thunder_node_arg_count(const thunder_node* node) noexcept {
+  const auto* const object = core(node);
+  return object ? object->args.size() : 0;
+}
 
 const char* thunder_node_arg_name(const thunder_node* node, size_t index) noexcept {
-  return node && index < core(node)->args.size() ? core(node)->op.schema.params[index].name.c_str() : "";
+  const NodeHandle* const n = core(node);
+  return n && index < n->args.size() ? n->op.schema.params[index].name.c_str() : "";
 }
 
 const char* thunder_node_where(const thunder_node* node) noexcept {
-  return node && core(node)->where ? core(node)->where : "";
+  const NodeHandle* const n = core(node);
+  return n && n->where ? n->where : "";
 }
 
 const char* thunder_node_executor(const thunder_node* node) noexcept {
-  return node && core(node)->executor ? core(node)->executor : "";
+  const NodeHandle* const n = core(node);
+  return n && n->executor ? n->executor : "";
 }
 
 }  // extern "C"

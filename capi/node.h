@@ -9,7 +9,7 @@
 namespace thunder::capi {
 
 // A node as a callback sees it. Objects that the callback gets from it live as long as it.
-struct NodeHandle : ProxyOwner {
+struct NodeHandle : ProxyOwner, Handled {
   NodeHandle(const Node& n, const Store& s)
       : op(*n.op), args(n.args), results(n.results), body(n.body), where(n.where), executor(n.executor), store(&s) {}
   // An op while its meta function is asked: it has no results yet.
@@ -25,13 +25,13 @@ struct NodeHandle : ProxyOwner {
   std::span<const ValueId> results;
   std::span<const Node* const> body;
   const char *where = nullptr, *executor = nullptr;
-  const Store* store = nullptr;      // one of the two knows the types
+  const Store* store = nullptr;  // one of the two knows the types
   const Builder* builder = nullptr;
 
   mutable std::deque<Ref<Tensor>> tensors;
   mutable std::deque<std::vector<int64_t>> lists;
   mutable std::vector<std::unique_ptr<NodeHandle>> lines;  // of the body, made when the first one is asked for
-  mutable bool without_memory = false;  // something that was asked for could not be made
+  mutable bool without_memory = false;                     // something that was asked for could not be made
 
   // Called after a callback that cannot return a status.
   void require_memory() const {
@@ -45,6 +45,6 @@ struct NodeHandle : ProxyOwner {
     return keep(Tensor::proxy(store ? store->type(v) : builder->type(v), const_cast<NodeHandle*>(this), v));
   }
 };
-THUNDER_HANDLE(thunder_node, NodeHandle)
+THUNDER_HANDLE(node, NodeHandle)
 
 }  // namespace thunder::capi

@@ -58,12 +58,17 @@ CustomOp::CustomOp(const thunder_op_desc& d, Context& context)
   tags = kChecksData | kOwnRules;  // its kernel may refuse the data
   if (d.flags & THUNDER_OP_INPLACE) tags |= kInplace;
   if (d.flags & THUNDER_OP_ELEMENTWISE) tags |= kElementwise;
-  if (d.decompose) decompose = run_decomposition;
-  else meta = run_meta;
+  if (d.decompose)
+    decompose = run_decomposition;
+  else
+    meta = run_meta;
   reference = run_kernel;
-  if (d.vjp) vjp = run_vjp;
-  else if (stops) nondiff = "it was declared not differentiable";
-  else if (!d.decompose) vjp = refuse_gradient;
+  if (d.vjp)
+    vjp = run_vjp;
+  else if (stops)
+    nondiff = "it was declared not differentiable";
+  else if (!d.decompose)
+    vjp = refuse_gradient;
   desc_.schema = schema.text.c_str(), desc_.doc = doc.c_str();
 }
 
@@ -170,8 +175,10 @@ void CustomOp::run_vjp(Grad& g) {
   };
   for (size_t i = 0; i < g.args.size(); i++) {
     const Arg& a = g.args[i];
-    if (a.kind == ArgKind::value) g.add(i, next(a.v, params[i]));
-    else if (a.kind != ArgKind::values) leaf++;
+    if (a.kind == ArgKind::value)
+      g.add(i, next(a.v, params[i]));
+    else if (a.kind != ArgKind::values)
+      leaf++;
     else
       for (size_t k = 0; k < a.count; k++) g.add(i, k, next(a.value_list()[k], params[i]));
   }
@@ -204,7 +211,7 @@ void thunder_types_push_like(thunder_types* types, const thunder_tensor* tensor)
 }
 
 thunder_status* thunder_context_add_op(thunder_context* context, const thunder_op_desc* desc) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(desc, "desc");
     const thunder_op_desc copy = copy_descriptor(desc);
     UserGuard guard(copy.destroy, copy.user);

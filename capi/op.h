@@ -11,7 +11,7 @@
 namespace thunder::capi {
 
 // The result types that a meta function fills in.
-struct TypesHandle {
+struct TypesHandle : Handled {
   explicit TypesHandle(Types& t) : types(t) {}
   Types& types;
   const Ref<Status>& status() const { return status_; }
@@ -22,7 +22,7 @@ struct TypesHandle {
  private:
   Ref<Status> status_;
 };
-THUNDER_HANDLE(thunder_types, TypesHandle)
+THUNDER_HANDLE(types, TypesHandle)
 
 // How a kind of device runs an op; lives as long as the op.
 struct CustomKernel {

@@ -1,9 +1,10 @@
 // thunder_options_*: setters that stick. Whoever takes the options judges the names.
 #include "capi/options.h"
 
-#include "capi/function.h"
-
 #include <cstring>
+
+#include "capi/function.h"
+#include "capi/leaf.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -12,6 +13,7 @@ namespace thunder::capi {
 
 const CompileOptions* usable_options(const thunder_options* options) {
   if (!options) return nullptr;
+  need(options, "options");
   if (core(options)->status()) throw Error(core(options)->status());
   return &core(options)->options;
 }
@@ -32,18 +34,21 @@ void set_option(thunder_options* options, const char* function, const char* name
 extern "C" {
 
 thunder_status* thunder_options_create(thunder_context* context, thunder_options** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(out, "out");
     *out = given(make<OptionsHandle>());
   }));
 }
 
-void thunder_options_release(thunder_options* options) noexcept { released(options); }
+void thunder_options_release(thunder_options* options) noexcept {
+  released(options);
+}
 
 void thunder_options_set(thunder_options* options, const char* name, const thunder_any* value) noexcept {
   run_unless_failed(core(options), __func__, [&] {
     need(value, "value");
-    const Any& a = *core(value);
+    const CoreLeaves given("the value", value, 1);
+    const Any& a = given[0];
     const bool scalar = a.kind == ArgKind::boolean || a.kind == ArgKind::integer || a.kind == ArgKind::real;
     const bool reals = a.kind == ArgKind::reals && (a.fs || !a.count);
     check(scalar || reals || (a.kind == ArgKind::string && a.s),

@@ -17,9 +17,9 @@ class OptionsHandle : public Counted<OptionsHandle> {
  private:
   Ref<Status> status_;
 };
-THUNDER_COUNTED_HANDLE(thunder_options, OptionsHandle)
-THUNDER_COUNTED_HANDLE(thunder_executor, Executor)
-THUNDER_COUNTED_HANDLE(thunder_pass, CustomPass)
+THUNDER_COUNTED_HANDLE(options, OptionsHandle)
+THUNDER_COUNTED_HANDLE(executor, Executor)
+THUNDER_COUNTED_HANDLE(pass, CustomPass)
 
 // The options as the library uses them; null if there are none. Throws the first error that setting them recorded.
 const CompileOptions* usable_options(const thunder_options* options);

@@ -10,7 +10,7 @@ using namespace thunder::capi;
 namespace thunder::capi {
 
 // An editor while a pass's function has it, and the first mistake that was made with it.
-struct EditorHandle {
+struct EditorHandle : Handled {
   explicit EditorHandle(Editor& e) : editor(e), nodes(e.lines()) {}
   Editor& editor;
   Live live{editor.scope()};
@@ -19,7 +19,7 @@ struct EditorHandle {
   const Ref<Status>& status() const { return editor.scope().status(); }
   void fail(Ref<Status> why) { editor.scope().fail(std::move(why)); }
 };
-THUNDER_HANDLE(thunder_editor, EditorHandle)
+THUNDER_HANDLE(editor, EditorHandle)
 
 }  // namespace thunder::capi
 
@@ -59,7 +59,7 @@ extern "C" {
 
 thunder_status* thunder_pass_create(thunder_context* context, const thunder_pass_desc* desc,
                                     thunder_pass** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     const auto made = keep_descriptor<CPass>(desc);
     need(context, "context"), need(out, "out");
     *out = given(make<CustomPass>(make_pass_desc(made), core(context)->registry()));
@@ -67,16 +67,19 @@ thunder_status* thunder_pass_create(thunder_context* context, const thunder_pass
 }
 
 thunder_status* thunder_context_add_pass(thunder_context* context, thunder_pass* pass) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(pass, "pass");
     core(context)->add_pass(Ref<CustomPass>(core(pass)));
   }));
 }
 
-void thunder_pass_release(thunder_pass* pass) noexcept { released(pass); }
+void thunder_pass_release(thunder_pass* pass) noexcept {
+  released(pass);
+}
 
 size_t thunder_editor_line_count(const thunder_editor* editor) noexcept {
-  return editor ? core(editor)->editor.lines() : 0;
+  const auto* const object = core(editor);
+  return object ? object->editor.lines() : 0;
 }
 
 const thunder_node* thunder_editor_line(thunder_editor* editor, size_t line) noexcept {
@@ -91,25 +94,28 @@ const thunder_node* thunder_editor_line(thunder_editor* editor, size_t line) noe
 }
 
 thunder_scope* thunder_editor_before(thunder_editor* editor, size_t line) noexcept {
-  if (!editor) return nullptr;
-  run_unless_failed(core(editor), __func__, [&] { core(editor)->editor.before(line); });
-  return handle(static_cast<Scope*>(&core(editor)->editor.scope()));
+  EditorHandle* const e = core(editor);
+  if (!e) return nullptr;
+  run_unless_failed(e, __func__, [&] { e->editor.before(line); });
+  return handle(static_cast<Scope*>(&e->editor.scope()));
 }
 
 thunder_tensor* thunder_editor_value(thunder_editor* editor, uint32_t value) noexcept {
-  if (!editor) return handle(lasting_failure(Lasting::no_scope));
-  BuilderScope& scope = core(editor)->editor.scope();
-  return handle(make_tensor_in(&scope, __func__, [&] {
-    check(value < core(editor)->editor.trace().store->size(), "there is no value ", value);
+  EditorHandle* const e = core(editor);
+  if (!e) return handle(lasting_failure(Lasting::no_scope));
+  BuilderScope& scope = e->editor.scope();
+  return handle(make_tensor_in(handle(static_cast<Scope*>(&scope)), __func__, [&] {
+    check(value < e->editor.trace().store->size(), "there is no value ", value);
     return scope.wrap(value);
   }));
 }
 
 thunder_values* thunder_editor_arguments(thunder_editor* editor, size_t line) noexcept {
-  if (!editor) return nullptr;
-  BuilderScope& scope = core(editor)->editor.scope();
+  EditorHandle* const e = core(editor);
+  if (!e) return nullptr;
+  BuilderScope& scope = e->editor.scope();
   return handle(make_values_in(&scope, __func__, [&] {
-    const Node& node = core(editor)->editor.line(line);
+    const Node& node = e->editor.line(line);
     auto in = make<Values>();
     for (size_t i = 0; i < node.args.size(); i++) push_argument(scope, *in, node.op->schema.params[i], node.args[i]);
     return scope.own(std::move(in));
@@ -119,7 +125,7 @@ thunder_values* thunder_editor_arguments(thunder_editor* editor, size_t line) no
 void thunder_editor_replace(thunder_editor* editor, size_t line, const thunder_values* results) noexcept {
   run_unless_failed(core(editor), __func__, [&] {
     Editor& e = core(editor)->editor;
-    e.replace(line, e.read(require_usable(core(results), "results")));
+    e.replace(line, e.read(require_usable(results, "results")));
   });
 }
 

@@ -12,20 +12,21 @@ using namespace thunder::capi;
 namespace {
 
 constexpr thunder_host_api kHost = {
-    sizeof(thunder_host_api), THUNDER_VERSION_NUMBER, thunder_status_create,   thunder_status_release,
-    thunder_status_code,      thunder_status_message, thunder_node_op,         thunder_node_input,
-    thunder_node_output,      thunder_node_arg,       thunder_tensor_dtype,    thunder_tensor_device,
-    thunder_tensor_rank,      thunder_tensor_size,    thunder_executor_create, thunder_context_add_executor,
-    thunder_executor_release, thunder_node_input_value, thunder_node_output_value, thunder_node_line_count,
-    thunder_node_line,
-    thunder_node_input_count, thunder_node_output_count, thunder_node_arg_count, thunder_node_arg_name,
-    thunder_node_where, thunder_node_executor, thunder_context_add_op, thunder_context_add_kernel, thunder_types_push,
-    thunder_types_push_like, thunder_pass_create, thunder_context_add_pass, thunder_pass_release,
-    thunder_editor_line_count, thunder_editor_line, thunder_editor_before, thunder_editor_value,
-    thunder_editor_arguments, thunder_editor_replace, thunder_editor_delete, thunder_op_invoke, thunder_op_invoke_all,
-    thunder_scope_number, thunder_scope_list, thunder_scope_status, thunder_scope_fail, thunder_values_count,
-    thunder_values_find, thunder_values_kind, thunder_values_tensor, thunder_values_i64, thunder_values_f64,
-    thunder_values_str, thunder_values_get, thunder_values_push, thunder_values_push_tensor,
+    sizeof(thunder_host_api),   THUNDER_VERSION_NUMBER,   thunder_status_create,     thunder_status_release,
+    thunder_status_code,        thunder_status_message,   thunder_node_op,           thunder_node_input,
+    thunder_node_output,        thunder_node_arg,         thunder_tensor_dtype,      thunder_tensor_device,
+    thunder_tensor_rank,        thunder_tensor_size,      thunder_executor_create,   thunder_context_add_executor,
+    thunder_executor_release,   thunder_node_input_value, thunder_node_output_value, thunder_node_line_count,
+    thunder_node_line,          thunder_node_input_count, thunder_node_output_count, thunder_node_arg_count,
+    thunder_node_arg_name,      thunder_node_where,       thunder_node_executor,     thunder_context_add_op,
+    thunder_context_add_kernel, thunder_types_push,       thunder_types_push_like,   thunder_pass_create,
+    thunder_context_add_pass,   thunder_pass_release,     thunder_editor_line_count, thunder_editor_line,
+    thunder_editor_before,      thunder_editor_value,     thunder_editor_arguments,  thunder_editor_replace,
+    thunder_editor_delete,      thunder_op_invoke,        thunder_op_invoke_all,     thunder_scope_number,
+    thunder_scope_list,         thunder_scope_status,     thunder_scope_fail,        thunder_values_count,
+    thunder_values_find,        thunder_values_kind,      thunder_values_tensor,     thunder_values_i64,
+    thunder_values_f64,         thunder_values_str,       thunder_values_get,        thunder_values_push,
+    thunder_values_push_tensor,
 };
 
 [[noreturn]] void fail_to_load(const char* path, const char* why) {
@@ -66,7 +67,7 @@ void load(thunder_context* context, const char* path) {
 }  // namespace
 
 extern "C" thunder_status* thunder_context_load_plugin(thunder_context* context, const char* path) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(path, "path");
     const Ref<Context> held(core(context));  // code of the plugin runs
     load(context, path);

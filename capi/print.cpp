@@ -9,7 +9,7 @@ using namespace thunder::capi;
 extern "C" {
 
 thunder_status* thunder_context_set_printoptions(thunder_context* context, const thunder_options* options) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(options, "options");
     core(context)->set_printing(*usable_options(options));
   }));
@@ -17,7 +17,7 @@ thunder_status* thunder_context_set_printoptions(thunder_context* context, const
 
 thunder_status* thunder_tensor_text(thunder_context* context, thunder_tensor* tensor, const thunder_options* options,
                                     thunder_values* out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(tensor, "tensor"), need(out, "out");
     Tensor& t = *core(tensor);
     if (t.kind() == Tensor::Kind::proxy && t.owner()) t.owner()->give_data(t, nullptr);

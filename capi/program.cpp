@@ -1,4 +1,6 @@
 // thunder_program_*: compiled functions in files.
+#include "onnx/program.h"
+
 #include "capi/compiled.h"
 #include "capi/module.h"
 #include "capi/options.h"
@@ -7,7 +9,6 @@
 #include "jit/programs/jit_trace.h"
 #include "jit/programs/load_program.h"
 #include "jit/programs/signature.h"
-#include "onnx/program.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -28,14 +29,14 @@ Ref<Values> copy_usable(const Values& in) {
 extern "C" {
 
 thunder_status* thunder_program_save(thunder_compiled* compiled, const char* path) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(compiled, "compiled"), need(path, "path");
     save_program(*core(compiled), path);
   }));
 }
 
 thunder_status* thunder_program_compile_ahead(thunder_compiled* compiled, const char* path) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(compiled, "compiled"), need(path, "path");
     save_program(*core(compiled), path, SaveKernels::yes);
   }));
@@ -43,7 +44,7 @@ thunder_status* thunder_program_compile_ahead(thunder_compiled* compiled, const 
 
 thunder_status* thunder_program_load(thunder_context* context, const char* path, const thunder_options* options,
                                      thunder_compiled** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(path, "path"), need(out, "out");
     const Ref<Context> owner(core(context));
     LoadedProgram program = load_program(owner, path, usable_options(options));
@@ -53,7 +54,7 @@ thunder_status* thunder_program_load(thunder_context* context, const char* path,
 
 thunder_status* thunder_program_load_bytes(thunder_context* context, const void* data, size_t bytes,
                                            const thunder_options* options, thunder_compiled** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(out, "out");
     if (bytes) need(data, "data");
     const Ref<Context> owner(core(context));
@@ -64,7 +65,7 @@ thunder_status* thunder_program_load_bytes(thunder_context* context, const void*
 }
 
 thunder_status* thunder_compiled_module(const thunder_compiled* compiled, thunder_module** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(compiled, "compiled"), need(out, "out");
     auto* program = dynamic_cast<onnx::Program*>(core(compiled)->shared_function().get());
     if (!program)
@@ -79,7 +80,7 @@ const char* thunder_compiled_signature(thunder_compiled* compiled) noexcept {
 
 thunder_status* thunder_program_export_c(thunder_context* context, const char* path, const char* folder,
                                          const thunder_options* options) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(path, "path"), need(folder, "folder");
     export_c(Ref<Context>(core(context)), path, folder, usable_options(options));
   }));
@@ -87,7 +88,7 @@ thunder_status* thunder_program_export_c(thunder_context* context, const char* p
 
 thunder_status* thunder_program_export_onnx(thunder_compiled* compiled, const char* path,
                                             const thunder_options* options) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(compiled, "compiled"), need(path, "path");
     export_onnx(*core(compiled), path, usable_options(options));
   }));
@@ -96,7 +97,7 @@ thunder_status* thunder_program_export_onnx(thunder_compiled* compiled, const ch
 thunder_status* thunder_function_trace(thunder_function* function, const thunder_values* example_inputs,
                                        const thunder_options* options, const thunder_values* const* check_inputs,
                                        size_t check_count, thunder_compiled** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(function, "function"), need(example_inputs, "example_inputs"), need(out, "out");
     if (check_count) need(check_inputs, "check_inputs");
     TraceRequest request{core(function)->context, core(function)->function, copy_usable(*core(example_inputs)), {}};

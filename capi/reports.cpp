@@ -12,35 +12,35 @@ using namespace thunder::capi;
 extern "C" {
 
 thunder_status* thunder_context_set_logs(thunder_context* context, const char* logs) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(logs, "logs");
     core(context)->set_logs(logs);
   }));
 }
 
 thunder_status* thunder_compiled_profile(thunder_compiled* compiled, const thunder_values* in, size_t runs) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(compiled, "compiled"), need(in, "in");
     core(compiled)->set_last_profile(std::make_shared<const Profile>(profile(*core(compiled), *core(in), runs)));
   }));
 }
 
 thunder_status* thunder_compiled_examine(thunder_compiled* compiled, const thunder_values* in) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(compiled, "compiled"), need(in, "in");
     core(compiled)->set_last_examination(std::make_shared<const Examination>(examine(*core(compiled), *core(in))));
   }));
 }
 
 thunder_status* thunder_compiled_write_report(thunder_compiled* compiled, const char* path) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(compiled, "compiled"), need(path, "path");
     write_file(path, html_report(*core(compiled)));
   }));
 }
 
 thunder_status* thunder_compiled_repro(thunder_compiled* compiled, size_t step, const char** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(compiled, "compiled"), need(out, "out");
     CompiledHandle& h = *core(compiled);
     const auto entry = h.latest();

@@ -7,14 +7,14 @@ using namespace thunder::capi;
 extern "C" {
 
 thunder_status* thunder_context_set_num_threads(thunder_context* context, size_t threads) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context");
     core(context)->use_threads(threads);
   }));
 }
 
 thunder_status* thunder_context_set_thread_pool(thunder_context* context, const thunder_thread_pool* pool) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     const thunder_thread_pool copy = copy_descriptor(pool);
     UserGuard guard(copy.destroy, copy.user);
     need(context, "context");
@@ -27,7 +27,7 @@ thunder_status* thunder_context_set_thread_pool(thunder_context* context, const 
 }
 
 thunder_status* thunder_context_set_memory_cache(thunder_context* context, size_t bytes) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context");
     BlockCache* cache = core(context)->block_cache();
     check(cache != nullptr, "the context's memory comes from the host's hooks, which keep what they like");

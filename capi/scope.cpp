@@ -25,8 +25,9 @@ bool is_owned(const Scope& scope) {
   return typeid(scope) == typeid(OwnedScope);
 }
 
-OwnedScope* find_owned_scope(thunder_scope* scope) {
-  return is_live(core(scope)) && is_owned(*core(scope)) ? static_cast<OwnedScope*>(core(scope)) : nullptr;
+OwnedScope* find_owned_scope(thunder_scope* given) {
+  Scope* const scope = core(given);
+  return scope && is_owned(*scope) ? static_cast<OwnedScope*>(scope) : nullptr;
 }
 
 }  // namespace
@@ -44,18 +45,21 @@ void free_scope(Scope* scope) noexcept {
 extern "C" {
 
 thunder_status* thunder_scope_create(thunder_context* context, uint32_t flags, thunder_scope** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(out, "out");
     check((flags & ~uint32_t{THUNDER_SCOPE_TAPED}) == 0, "unknown flags ", flags);
-    *out = handle(new OwnedScope(Ref<Context>(core(context)), flags & THUNDER_SCOPE_TAPED));
+    auto made = std::make_unique<OwnedScope>(Ref<Context>(core(context)), flags & THUNDER_SCOPE_TAPED);
+    *out = handle_or_throw(static_cast<const Scope*>(made.get()));
+    made.release();  // the caller's
   }));
 }
 
-void thunder_scope_reset(thunder_scope* scope) noexcept {
-  if (!is_ours(core(scope))) return;
-  const bool mine = is_owned(*core(scope));
-  if (mine && core(scope)->uses == 0) return core(scope)->reset();
-  value_in(core(scope), __func__, 0, [&]() -> int {
+void thunder_scope_reset(thunder_scope* given) noexcept {
+  Scope* const scope = core(given);
+  if (!is_ours(scope)) return;
+  const bool mine = is_owned(*scope);
+  if (mine && scope->uses == 0) return scope->reset();
+  value_in(scope, __func__, 0, [&]() -> int {
     if (mine) throw Refusal{Code::failed_precondition, "a callback cannot reset the scope in which it is called"};
     throw Refusal{Code::failed_precondition, "a traced function cannot reset the scope it is given"};
   });
@@ -69,23 +73,26 @@ void thunder_scope_release(thunder_scope* scope) noexcept {
 }
 
 thunder_context* thunder_scope_context(thunder_scope* scope) noexcept {
-  return is_live(core(scope)) ? handle(static_cast<Context*>(core(scope)->environment().context)) : nullptr;
+  const Scope* const s = core(scope);
+  return s ? handle(static_cast<Context*>(s->environment().context)) : nullptr;
 }
 
 int32_t thunder_scope_is_tracing(thunder_scope* scope) noexcept {
-  return is_live(core(scope)) && core(scope)->tracing();
+  const Scope* const s = core(scope);
+  return s && s->tracing();
 }
 
 thunder_status* thunder_scope_status(thunder_scope* scope) noexcept {
-  return handle(guarded(__func__, [&] {
-    if (!is_ours(core(scope))) throw Error(failed_tensor_in(core(scope))->failure());
-    if (core(scope)->status()) throw Error(core(scope)->status());
+  return given(guarded(__func__, [&] {
+    const Scope* const s = core(scope);
+    if (!is_ours(s)) throw Error(failed_tensor_in(scope)->failure());
+    if (s->status()) throw Error(s->status());
   }));
 }
 
 void thunder_scope_fail(thunder_scope* scope, thunder_status* stolen) noexcept {
   auto status = Ref<Status>::adopt(core(stolen));
-  if (!status) return;
+  if (!status) return;  // NULL; or a mistake, which is noted
   value_in(core(scope), __func__, 0, [&] {
     check(status->code() != Code::ok, "the status that it was given says OK, which is no failure");
     core(scope)->fail(std::move(status));
@@ -104,13 +111,15 @@ void thunder_scope_set_autocast(thunder_scope* scope, thunder_dtype dtype) noexc
 }
 
 thunder_dtype thunder_scope_autocast(thunder_scope* scope) noexcept {
-  return is_live(core(scope)) ? static_cast<thunder_dtype>(core(scope)->autocast) : 0;
+  const Scope* const s = core(scope);
+  return s ? static_cast<thunder_dtype>(s->autocast) : 0;
 }
 
 thunder_tensor* thunder_scope_number(thunder_scope* scope, const thunder_any* number) noexcept {
-  return handle(make_tensor_in(core(scope), __func__, [&] {
+  return handle(make_tensor_in(scope, __func__, [&] {
     need(number, "number");
-    const Any leaf = replace_unsigned(*core(scope), *core(number));
+    const CoreLeaves given("number", number, 1);
+    const Any leaf = replace_unsigned(*core(scope), given[0]);
     return leaf.kind == ArgKind::value ? leaf.t : core(scope)->number(leaf);
   }));
 }
@@ -118,7 +127,12 @@ thunder_tensor* thunder_scope_number(thunder_scope* scope, const thunder_any* nu
 thunder_values* thunder_scope_list(thunder_scope* scope, thunder_tensor* const* tensors, size_t count) noexcept {
   return handle(make_values_in(core(scope), __func__, [&] {
     if (count) need(tensors, "tensors");
-    return core(scope)->list({reinterpret_cast<Tensor* const*>(tensors), count});
+    std::vector<Tensor*> all;
+    for (size_t i = 0; i < count; i++) {
+      need_if_given(tensors[i], "a tensor of the list");
+      all.push_back(core(tensors[i]));
+    }
+    return core(scope)->list(all);
   }));
 }
 
@@ -127,6 +141,7 @@ void thunder_scope_stand_in(thunder_scope* scope, const thunder_tensor* tensor,
   value_in(core(scope), __func__, 0, [&] {
     need(tensor, "tensor");
     check(core(scope)->tracing(), "the scope records nothing to be compiled: set the module's tensor in its place");
+    need_if_given(other_or_null, "other");
     check(core(tensor)->concrete(), "only a tensor with data has another one in its place");
     set_stand_in(*core(tensor), core(other_or_null));
     return 0;
@@ -137,7 +152,7 @@ thunder_values* thunder_scope_reached(thunder_scope* scope, thunder_tensor* loss
                                       const thunder_values* tensors) noexcept {
   return handle(make_values_in(core(scope), __func__, [&] {
     need(loss, "loss");
-    const Values& asked = require_usable(core(tensors), "tensors");
+    const Values& asked = require_usable(tensors, "tensors");
     std::vector<Tensor*> all;
     for (size_t i = 0; i < asked.size(); i++) {
       check(asked[i].tensor != nullptr, "a leaf of tensors is no tensor");

@@ -46,12 +46,12 @@ void load(thunder_context* context, const char* path, const thunder_script_limit
 extern "C" {
 
 thunder_status* thunder_context_load_script(thunder_context* context, const char* path) noexcept {
-  return handle(guarded(__func__, [&] { load(context, path, nullptr); }));
+  return given(guarded(__func__, [&] { load(context, path, nullptr); }));
 }
 
 thunder_status* thunder_context_load_script_limited(thunder_context* context, const char* path,
                                                     const thunder_script_limits* limits) noexcept {
-  return handle(guarded(__func__, [&] { load(context, path, limits); }));
+  return given(guarded(__func__, [&] { load(context, path, limits); }));
 }
 
 }  // extern "C"

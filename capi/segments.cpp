@@ -1,9 +1,10 @@
 // Functions that read values: data for their proxies, and where they broke.
+#include "jit/segments/segments.h"
+
 #include <cjson/cJSON.h>
 
 #include "capi/compiled.h"
 #include "capi/tensor.h"
-#include "jit/segments/segments.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -37,7 +38,7 @@ std::string as_json(const std::vector<CountedBreak>& breaks) {
 extern "C" {
 
 thunder_status* thunder_tensor_materialize(thunder_tensor* tensor, const char* where, int32_t* concrete) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(tensor, "tensor"), need(concrete, "concrete");
     Tensor& t = *core(tensor);
     if (t.kind() == Tensor::Kind::failed) throw Error(t.failure());

@@ -33,15 +33,15 @@ extern "C" {
 
 thunder_status* thunder_mark_dynamic(thunder_context* context, thunder_tensor* tensor, int32_t dim, int64_t min,
                                      int64_t max) noexcept {
-  return handle(mark_size(__func__, context, tensor, dim, {SizeMark::Kind::varies, min, max}));
+  return given(mark_size(__func__, context, tensor, dim, {SizeMark::Kind::varies, min, max}));
 }
 
 thunder_status* thunder_maybe_mark_dynamic(thunder_context* context, thunder_tensor* tensor, int32_t dim) noexcept {
-  return handle(mark_size(__func__, context, tensor, dim, {SizeMark::Kind::may_vary, 0}));
+  return given(mark_size(__func__, context, tensor, dim, {SizeMark::Kind::may_vary, 0}));
 }
 
 thunder_status* thunder_mark_static(thunder_context* context, thunder_tensor* tensor, int32_t dim) noexcept {
-  return handle(mark_size(__func__, context, tensor, dim, {SizeMark::Kind::fixed}));
+  return given(mark_size(__func__, context, tensor, dim, {SizeMark::Kind::fixed}));
 }
 
 thunder_dim thunder_tensor_dim(thunder_scope* scope, const thunder_tensor* tensor, int32_t axis) noexcept {
@@ -56,7 +56,9 @@ thunder_dim thunder_tensor_dim(thunder_scope* scope, const thunder_tensor* tenso
   });
 }
 
-int32_t thunder_dim_is_symbolic(thunder_dim dim) noexcept { return dim < TracingScope::kWordsEnd; }
+int32_t thunder_dim_is_symbolic(thunder_dim dim) noexcept {
+  return dim < TracingScope::kWordsEnd;
+}
 
 thunder_dim thunder_dim_make(thunder_scope* scope, char operation, thunder_dim a, thunder_dim b) noexcept {
   return value_in<int64_t>(core(scope), __func__, 0, [&]() -> int64_t {
@@ -65,11 +67,16 @@ thunder_dim thunder_dim_make(thunder_scope* scope, char operation, thunder_dim a
     if ((operation == '/' || operation == '%') && !y.constant() && unnoted_hint(y) > 0)
       compare(0, DimCondition::Is::less, y);
     switch (operation) {
-      case '+': return size_to_word(*core(scope), x + y);
-      case '-': return size_to_word(*core(scope), x - y);
-      case '*': return size_to_word(*core(scope), x * y);
-      case '/': return size_to_word(*core(scope), x / y);
-      case '%': return size_to_word(*core(scope), x % y);
+      case '+':
+        return size_to_word(*core(scope), x + y);
+      case '-':
+        return size_to_word(*core(scope), x - y);
+      case '*':
+        return size_to_word(*core(scope), x * y);
+      case '/':
+        return size_to_word(*core(scope), x / y);
+      case '%':
+        return size_to_word(*core(scope), x % y);
       default:
         throw Refusal{Code::invalid_argument,
                       cat("operation must be '+', '-', '*', '/' or '%', got ", static_cast<int>(operation))};

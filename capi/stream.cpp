@@ -1,29 +1,15 @@
 // thunder_stream_*, thunder_event_*: orders of work on a device and points in them. Work on the CPU is done when the
 // call that asked for it returns; a device's is done on one stream of the context's, before and after which a caller's
 // own stream is made to wait.
-#include "capi/trace.h"
-#include "device/exchange.h"
+#include "capi/stream.h"
 
 using namespace thunder;
 using namespace thunder::capi;
 
 namespace thunder::capi {
 
-struct StreamHandle : Counted<StreamHandle> {
-  explicit StreamHandle(Ref<Context> c) : context(std::move(c)) {}
-  Ref<Context> context;
-  Ref<Accelerator> device;  // null: the CPU
-  void* native = nullptr;
-};
-THUNDER_COUNTED_HANDLE(thunder_stream, StreamHandle)
-
-struct EventHandle : Counted<EventHandle> {
-  Ref<Accelerator> device;
-  std::unique_ptr<DeviceEvent> event;  // ends before its device
-};
-THUNDER_COUNTED_HANDLE(thunder_event, EventHandle)
-
 void* native_stream(const thunder_stream* stream) {
+  need_if_given(stream, "stream");
   return stream ? core(stream)->native : nullptr;
 }
 
@@ -49,7 +35,7 @@ extern "C" {
 
 thunder_status* thunder_stream_create(thunder_context* context, thunder_device device, void* native,
                                       thunder_stream** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(out, "out");
     const Device on = device_of(*core(context), device);
     auto made = make<StreamHandle>(Ref<Context>(core(context)));
@@ -63,7 +49,7 @@ thunder_status* thunder_stream_create(thunder_context* context, thunder_device d
 }
 
 thunder_status* thunder_stream_wait(thunder_stream* stream) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(stream, "stream");
     const StreamHandle& s = *core(stream);
     if (!s.device) return;
@@ -76,11 +62,12 @@ void thunder_stream_release(thunder_stream* stream) noexcept {
 }
 
 void* thunder_stream_native(const thunder_stream* stream) noexcept {
-  return native_stream(stream);
+  const StreamHandle* const s = core(stream);
+  return s ? s->native : nullptr;
 }
 
 thunder_status* thunder_stream_query(thunder_stream* stream, int32_t* done) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(stream, "stream"), need(done, "done");
     bool is_done = true;
     if (const StreamHandle& s = *core(stream); s.device)
@@ -90,7 +77,7 @@ thunder_status* thunder_stream_query(thunder_stream* stream, int32_t* done) noex
 }
 
 thunder_status* thunder_stream_wait_event(thunder_stream* stream, thunder_event* event) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(stream, "stream"), need(event, "event");
     throw_if_failed(core(event)->event->make_stream_wait(native_stream_for(*stream, *event)));
   }));
@@ -98,7 +85,7 @@ thunder_status* thunder_stream_wait_event(thunder_stream* stream, thunder_event*
 
 thunder_status* thunder_event_create(thunder_context* context, thunder_device device, int32_t timed,
                                      thunder_event** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(out, "out");
     const Device on = device_of(*core(context), device);
     check(on != Device::cpu, "the CPU has no events: what it is asked for is done when the call returns");
@@ -110,21 +97,21 @@ thunder_status* thunder_event_create(thunder_context* context, thunder_device de
 }
 
 thunder_status* thunder_event_record(thunder_event* event, thunder_stream* stream) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(event, "event"), need(stream, "stream");
     throw_if_failed(core(event)->event->record(native_stream_for(*stream, *event)));
   }));
 }
 
 thunder_status* thunder_event_wait(thunder_event* event) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(event, "event");
     throw_if_failed(core(event)->event->wait());
   }));
 }
 
 thunder_status* thunder_event_query(thunder_event* event, int32_t* reached) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(event, "event"), need(reached, "reached");
     bool is_reached = false;
     throw_if_failed(core(event)->event->query(is_reached));
@@ -133,7 +120,7 @@ thunder_status* thunder_event_query(thunder_event* event, int32_t* reached) noex
 }
 
 thunder_status* thunder_event_elapsed(thunder_event* first, thunder_event* last, double* ms) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(first, "first"), need(last, "last"), need(ms, "ms");
     throw_if_failed(core(first)->event->elapsed(*core(last)->event, *ms));
   }));

@@ -67,7 +67,8 @@ void need_data(const Tensor& t) {
   need_alive(t);
   if (t.owner()->give_data(const_cast<Tensor&>(t), nullptr)) return;
   throw Refusal{Code::proxy_has_no_data,
-                cat("a proxy (", name(t.type()), ") has no data while its function is traced, once for all values: "
+                cat("a proxy (", name(t.type()),
+                    ") has no data while its function is traced, once for all values: "
                     "compute what depends on them by ops, such as where, or compile it with fullgraph = false")};
 }
 
@@ -123,7 +124,7 @@ extern "C" {
 thunder_status* thunder_tensor_create(thunder_context* context, thunder_dtype dtype, size_t rank, const int64_t* shape,
                                       thunder_device device, const void* host_data, size_t bytes,
                                       thunder_tensor** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(out, "out");
     const TensorType type = type_of(dtype, rank, shape, device_of(*core(context), device));
     if (checked_bytes(type, bytes)) need(host_data, "host_data");
@@ -136,7 +137,7 @@ thunder_status* thunder_tensor_create(thunder_context* context, thunder_dtype dt
 thunder_status* thunder_tensor_borrow(thunder_context* context, thunder_dtype dtype, size_t rank, const int64_t* shape,
                                       const int64_t* strides, thunder_device device, void* data, size_t bytes,
                                       void (*destroy)(void*), void* user, thunder_tensor** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     UserGuard guard(destroy, user);
     need(context, "context"), need(out, "out");
     const TensorType type = type_of(dtype, rank, shape, device_of(*core(context), device));
@@ -148,8 +149,9 @@ thunder_status* thunder_tensor_borrow(thunder_context* context, thunder_dtype dt
 
 int32_t thunder_tensor_reborrow(thunder_tensor* tensor, thunder_dtype dtype, size_t rank, const int64_t* shape,
                                 const int64_t* strides, void* data, size_t bytes) noexcept {
-  if (!tensor || !core(tensor)->concrete() || (bytes && !data)) return 0;
-  Tensor& t = *core(tensor);
+  Tensor* const object = core(tensor);
+  if (!object || !object->concrete() || (bytes && !data)) return 0;
+  Tensor& t = *object;
   if (!is_type(t, static_cast<DType>(dtype), rank, shape, strides) || t.storage()->bytes() != bytes) return 0;
   if (reinterpret_cast<uintptr_t>(data) % size_of(t.type().dtype)) return 0;
   try {
@@ -161,7 +163,7 @@ int32_t thunder_tensor_reborrow(thunder_tensor* tensor, thunder_dtype dtype, siz
 
 thunder_status* thunder_tensor_view(thunder_tensor* tensor, size_t rank, const int64_t* shape, const int64_t* strides,
                                     int64_t offset, thunder_tensor** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(tensor, "tensor"), need(out, "out");
     const Tensor& base = *core(tensor);
     need_data(base);
@@ -179,62 +181,80 @@ thunder_status* thunder_tensor_view(thunder_tensor* tensor, size_t rank, const i
   }));
 }
 
-thunder_tensor* thunder_tensor_retain(thunder_tensor* tensor) noexcept { return retained(tensor); }
-void thunder_tensor_release(thunder_tensor* tensor) noexcept { released(tensor); }
+thunder_tensor* thunder_tensor_retain(thunder_tensor* tensor) noexcept {
+  return retained(tensor);
+}
+void thunder_tensor_release(thunder_tensor* tensor) noexcept {
+  released(tensor);
+}
 
 thunder_dtype thunder_tensor_dtype(const thunder_tensor* tensor) noexcept {
-  return tensor ? static_cast<thunder_dtype>(core(tensor)->type().dtype) : 0;
+  const auto* const object = core(tensor);
+  return object ? static_cast<thunder_dtype>(object->type().dtype) : 0;
 }
 
 thunder_device thunder_tensor_device(const thunder_tensor* tensor) noexcept {
-  return tensor ? static_cast<thunder_device>(core(tensor)->type().device) : 0;
+  const auto* const object = core(tensor);
+  return object ? static_cast<thunder_device>(object->type().device) : 0;
 }
 
-size_t thunder_tensor_rank(const thunder_tensor* tensor) noexcept { return tensor ? core(tensor)->type().rank() : 0; }
+size_t thunder_tensor_rank(const thunder_tensor* tensor) noexcept {
+  const auto* const object = core(tensor);
+  return object ? object->type().rank() : 0;
+}
 
 int64_t thunder_tensor_size(const thunder_tensor* tensor, int32_t axis) noexcept {
-  if (!tensor) return -1;
-  const Shape& shape = core(tensor)->type().shape;
+  const Tensor* const t = core(tensor);
+  if (!t) return -1;
+  const Shape& shape = t->type().shape;
   const auto rank = static_cast<int64_t>(shape.size());
   const int64_t at = axis < 0 ? axis + rank : axis;
   return at < 0 || at >= rank ? -1 : hint(shape[static_cast<size_t>(at)]);
 }
 
 const int64_t* thunder_tensor_shape(const thunder_tensor* tensor) noexcept {
-  return tensor && core(tensor)->concrete() ? core(tensor)->sizes() : nullptr;
+  const auto* const object = core(tensor);
+  return object && object->concrete() ? object->sizes() : nullptr;
 }
 
 const int64_t* thunder_tensor_strides(const thunder_tensor* tensor) noexcept {
-  return tensor && core(tensor)->concrete() ? core(tensor)->strides().data() : nullptr;
+  const auto* const object = core(tensor);
+  return object && object->concrete() ? object->strides().data() : nullptr;
 }
 
 int32_t thunder_tensor_is_contiguous(const thunder_tensor* tensor) noexcept {
-  if (!tensor) return 0;
-  const Tensor& t = *core(tensor);
+  const Tensor* const object = core(tensor);
+  if (!object) return 0;
+  const Tensor& t = *object;
   if (t.kind() != Tensor::Kind::proxy) return t.concrete() && t.contiguous();
   auto* scope = dynamic_cast<TracingScope*>(t.owner());
   return scope ? scope->is_contiguous(t) : -1;
 }
 
 size_t thunder_tensor_nbytes(const thunder_tensor* tensor) noexcept {
-  return tensor && core(tensor)->concrete() ? core(tensor)->bytes() : 0;
+  const auto* const object = core(tensor);
+  return object && object->concrete() ? object->bytes() : 0;
 }
 
-int32_t thunder_tensor_is_concrete(const thunder_tensor* tensor) noexcept { return tensor && core(tensor)->concrete(); }
+int32_t thunder_tensor_is_concrete(const thunder_tensor* tensor) noexcept {
+  const Tensor* const t = core(tensor);
+  return t && t->concrete();
+}
 
 int32_t thunder_tensor_shares_memory(const thunder_tensor* tensor) noexcept {
-  return tensor && core(tensor)->concrete() && !core(tensor)->storage()->unique();
+  const Tensor* const t = core(tensor);
+  return t && t->concrete() && !t->storage()->unique();
 }
 
 thunder_status* thunder_tensor_status(const thunder_tensor* tensor) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(tensor, "tensor");
     if (core(tensor)->kind() == Tensor::Kind::failed) throw Error(core(tensor)->failure());
   }));
 }
 
 thunder_status* thunder_tensor_read(thunder_tensor* tensor, void* host, size_t bytes) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(tensor, "tensor");
     const Tensor& t = *core(tensor);
     need_data(t);
@@ -244,7 +264,7 @@ thunder_status* thunder_tensor_read(thunder_tensor* tensor, void* host, size_t b
 }
 
 thunder_status* thunder_tensor_write(thunder_tensor* tensor, const void* host, size_t bytes) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(tensor, "tensor");
     Tensor& t = *core(tensor);
     need_writable(t);
@@ -255,7 +275,7 @@ thunder_status* thunder_tensor_write(thunder_tensor* tensor, const void* host, s
 }
 
 thunder_status* thunder_tensor_data(const thunder_tensor* tensor, const void** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(tensor, "tensor"), need(out, "out");
     need_data(*core(tensor));
     *out = core(tensor)->data();
@@ -263,7 +283,7 @@ thunder_status* thunder_tensor_data(const thunder_tensor* tensor, const void** o
 }
 
 thunder_status* thunder_tensor_data_mutable(thunder_tensor* tensor, void** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(tensor, "tensor"), need(out, "out");
     need_writable(*core(tensor));
     core(tensor)->bump();

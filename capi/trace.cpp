@@ -29,16 +29,21 @@ std::vector<Ref<Tensor>> match_captured(const Trace& trace, const Values& given)
 extern "C" {
 
 const char* thunder_trace_name(const thunder_trace* trace) noexcept {
-  return trace ? core(trace)->trace.pass.c_str() : "";
+  const auto* const object = core(trace);
+  return object ? object->trace.pass.c_str() : "";
 }
 double thunder_trace_milliseconds(const thunder_trace* trace) noexcept {
-  return trace ? core(trace)->trace.milliseconds : 0;
+  const auto* const object = core(trace);
+  return object ? object->trace.milliseconds : 0;
 }
-const char* thunder_trace_text(const thunder_trace* trace) noexcept { return trace ? core(trace)->text.c_str() : ""; }
+const char* thunder_trace_text(const thunder_trace* trace) noexcept {
+  const auto* const object = core(trace);
+  return object ? object->text.c_str() : "";
+}
 
 thunder_status* thunder_trace_parse(thunder_context* context, const char* text, size_t bytes,
                                     thunder_trace** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(text, "text"), need(out, "out");
     Ref<Context> owner(core(context));
     auto trace = read_trace({text, bytes}, owner->registry());
@@ -48,16 +53,18 @@ thunder_status* thunder_trace_parse(thunder_context* context, const char* text, 
 
 thunder_status* thunder_function_from_trace(thunder_trace* trace, const thunder_values* captured,
                                             thunder_function** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(trace, "trace"), need(out, "out");
     const TraceHandle& t = *core(trace);
     std::vector<Ref<Tensor>> tensors =
-        captured ? match_captured(t.trace, require_usable(core(captured), "captured")) : t.captured;
+        captured ? match_captured(t.trace, require_usable(captured, "captured")) : t.captured;
     tensors.resize(t.trace.inputs.size());
     *out = given(make<FunctionHandle>(t.context, function_of_trace(t.trace, std::move(tensors))));
   }));
 }
 
-void thunder_trace_release(thunder_trace* trace) noexcept { released(trace); }
+void thunder_trace_release(thunder_trace* trace) noexcept {
+  released(trace);
+}
 
 }  // extern "C"

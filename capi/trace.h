@@ -1,4 +1,4 @@
-// The handles of traces and streams, which compiled functions give out and take.
+// The handle of a trace.
 #pragma once
 
 #include "capi/context.h"
@@ -14,9 +14,6 @@ struct TraceHandle : Counted<TraceHandle> {
   std::string text;
   std::vector<Ref<Tensor>> captured;  // by input, null for arguments; empty for a trace that was read from a text
 };
-THUNDER_COUNTED_HANDLE(thunder_trace, TraceHandle)
-
-// The native stream that executors get; null if there is none, and for a stream of the CPU.
-void* native_stream(const thunder_stream* stream);
+THUNDER_COUNTED_HANDLE(trace, TraceHandle)
 
 }  // namespace thunder::capi

@@ -33,7 +33,7 @@ Derivative derivative_of(const char* wrt, uint32_t flags, const char* who) {
 template <class F>
 thunder_status* make_function_handle(const char* who, thunder_function* function, thunder_function** out,
                                      F&& make_function) {
-  return handle(guarded(who, [&] {
+  return given(guarded(who, [&] {
     need(function, "function"), need(out, "out");
     const FunctionHandle& f = *core(function);
     *out = given(make<FunctionHandle>(f.context, make_function(f.function)));

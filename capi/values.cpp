@@ -10,7 +10,9 @@ using namespace thunder::capi;
 namespace {
 
 // Reading does not change what the values mean, only whether an error sticks.
-Values* as_mutable(const thunder_values* values) { return const_cast<Values*>(core(values)); }
+Values* as_mutable(const thunder_values* values) {
+  return const_cast<Values*>(core(values));
+}
 
 const Leaf& leaf_at(const Values& values, size_t leaf) {
   check(leaf < values.size(), "there is no leaf ", leaf, ", there are ", values.size());
@@ -35,11 +37,10 @@ double real(size_t leaf, const Leaf& l) {
   fail_wrong_kind(leaf, l, "a float");
 }
 
-Any leaf_to_any(const Leaf& l, Tensor* tensor) {
+// Without its tensor, of which the caller gets a handle.
+Any leaf_to_any(const Leaf& l) {
   Any a;
   switch (l.kind) {
-    case ArgKind::value:
-      return Any::tensor(tensor);
     case ArgKind::real:
       return Any::real(l.f);
     case ArgKind::string:
@@ -60,29 +61,33 @@ Any leaf_to_any(const Leaf& l, Tensor* tensor) {
 extern "C" {
 
 thunder_status* thunder_values_create(thunder_context* context, thunder_values** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(out, "out");
     *out = given(make<Values>());
   }));
 }
 
-thunder_values* thunder_values_retain(thunder_values* values) noexcept { return retained(values); }
+thunder_values* thunder_values_retain(thunder_values* values) noexcept {
+  return retained(values);
+}
 void thunder_values_release(thunder_values* values) noexcept {
-  if (!values || !core(values)->lent || !core(values)->unique()) return released(values);
-  run_unless_failed(core(values), __func__, [] {
+  Values* const v = core(values);
+  if (!v || !v->lent || !v->unique()) return released(values);
+  run_unless_failed(v, __func__, [] {
     throw Refusal{Code::failed_precondition,
                   "these values were lent, and not retained before: their owner releases them"};
   });
 }
 
 void thunder_values_reset(thunder_values* values) noexcept {
-  if (values) core(values)->reset();
+  if (auto* const object = core(values)) object->reset();
 }
 
 void thunder_values_push(thunder_values* values, const thunder_any* leaf) noexcept {
   run_unless_failed(core(values), __func__, [&] {
     need(leaf, "leaf");
-    Any given = *core(leaf);
+    const CoreLeaves leaves("the leaf", leaf, 1);
+    Any given = leaves[0];
     if (given.kind == kUnsigned && given.i >= 0) given.kind = ArgKind::integer;
     check(given.kind != kUnsigned, "the leaf: an integer that i64 does not hold is given as a tensor of u64");
     const char* fault = find_fault(given);
@@ -92,7 +97,11 @@ void thunder_values_push(thunder_values* values, const thunder_any* leaf) noexce
 }
 
 void thunder_values_push_tensor(thunder_values* values, thunder_tensor* tensor) noexcept {
-  run_unless_failed(core(values), __func__, [&] { core(values)->push(Ref<Tensor>(core(tensor))); });
+  Values* const v = core(values);
+  run_unless_failed(v, __func__, [&] {
+    need_if_given(tensor, "tensor");
+    v->push(Ref<Tensor>(core(tensor)));
+  });
 }
 
 void thunder_values_key(thunder_values* values, const char* name) noexcept {
@@ -118,10 +127,16 @@ void thunder_values_set_tensor(thunder_values* values, size_t leaf, thunder_tens
 }
 
 void thunder_values_bind(thunder_values* values, size_t leaf, thunder_tensor* tensor) noexcept {
-  run_unless_failed(core(values), __func__, [&] { core(values)->bind(leaf, Ref<Tensor>(core(tensor))); });
+  run_unless_failed(core(values), __func__, [&] {
+    need_if_given(tensor, "tensor");
+    core(values)->bind(leaf, Ref<Tensor>(core(tensor)));
+  });
 }
 
-size_t thunder_values_count(const thunder_values* values) noexcept { return values ? core(values)->size() : 0; }
+size_t thunder_values_count(const thunder_values* values) noexcept {
+  const auto* const object = core(values);
+  return object ? object->size() : 0;
+}
 
 size_t thunder_values_find(const thunder_values* values, const char* path) noexcept {
   size_t found = SIZE_MAX;
@@ -130,10 +145,10 @@ size_t thunder_values_find(const thunder_values* values, const char* path) noexc
 }
 
 const char* thunder_values_structure(const thunder_values* values) noexcept {
-  if (!values) return "";
-  run_unless_failed(as_mutable(values), __func__,
-                    [&] { check(core(values)->complete(), "a group is still open; close it first"); });
-  return core(values)->structure().c_str();
+  Values* const v = as_mutable(values);
+  if (!v) return "";
+  run_unless_failed(v, __func__, [&] { check(v->complete(), "a group is still open; close it first"); });
+  return v->structure().c_str();
 }
 
 const char* thunder_values_path(thunder_values* values, size_t leaf) noexcept {
@@ -143,12 +158,14 @@ const char* thunder_values_path(thunder_values* values, size_t leaf) noexcept {
 }
 
 thunder_kind thunder_values_kind(const thunder_values* values, size_t leaf) noexcept {
-  return values && leaf < core(values)->size() ? static_cast<thunder_kind>((*core(values))[leaf].kind) : THUNDER_NONE;
+  const Values* const v = core(values);
+  return v && leaf < v->size() ? static_cast<thunder_kind>((*v)[leaf].kind) : THUNDER_NONE;
 }
 
 thunder_tensor* thunder_values_tensor(const thunder_values* values, size_t leaf) noexcept {
-  if (!values) return handle(lasting_failure(Lasting::no_values));
-  return handle(value_or(lasting_failure(Lasting::no_memory), [&] { return core(values)->tensor(leaf); }));
+  const Values* const v = core(values);
+  if (!v) return handle(lasting_failure(Lasting::no_values));
+  return handle(value_or(lasting_failure(Lasting::no_memory), [&] { return v->tensor(leaf); }));
 }
 
 int64_t thunder_values_i64(const thunder_values* values, size_t leaf) noexcept {
@@ -165,8 +182,10 @@ thunder_dim thunder_values_dim(const thunder_values* values, size_t leaf) noexce
   run_unless_failed(as_mutable(values), __func__, [&] {
     const Leaf& l = leaf_at(*core(values), leaf);
     value = integer(leaf, l);
-    if (l.word) value = l.word;
-    else core(values)->note_read(leaf);
+    if (l.word)
+      value = l.word;
+    else
+      core(values)->note_read(leaf);
   });
   return value;
 }
@@ -193,16 +212,17 @@ const char* thunder_values_str(const thunder_values* values, size_t leaf, size_t
 }
 
 thunder_status* thunder_values_get(const thunder_values* values, size_t leaf, thunder_any* out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(values, "values"), need(out, "out");
     const Leaf& l = leaf_at(*core(values), leaf);
     core(values)->note_read(leaf);
-    *core(out) = leaf_to_any(l, l.tensor.get());
+    *core(out) = leaf_to_any(l);
+    if (l.kind == ArgKind::value) out->u.t = handle_or_throw(l.tensor.get());
   }));
 }
 
 thunder_status* thunder_values_status(const thunder_values* values) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(values, "values");
     if (core(values)->status()) throw Error(core(values)->status());
   }));

@@ -22,7 +22,10 @@
  *  Threads: [S] any thread at any time; [X] one thread at a time; [O] only the thread that owns the scope, and that
  *  is checked. A section's label holds for every function below it that has none of its own. A thread that runs
  *  compiled functions, or a part of one, needs 512 KiB of stack.
- *  A handle is released once for each time it was given out or retained; releasing NULL does nothing. Objects keep
+ *  A handle is released once for each time it was given out or retained; releasing NULL does nothing. A handle knows
+ *  its kind and whether it lives: one of another kind, one that was released, whose scope was reset, or that is
+ *  released more often than it was given out is THUNDER_INVALID_ARGUMENT, whose message names both kinds, or, where a
+ *  function has no place for an error, does nothing, and thunder_handle_status() has the error. Objects keep
  *  what they need alive: a context may be released while things made from it are in use. A callback may release, on
  *  the thread that it runs on, the last handle of anything that the call works on, which goes when the call is over.
  *  A `destroy(user)` that is passed in runs exactly once, also when the call that took it fails, on any thread.
@@ -175,6 +178,10 @@ void thunder_status_set_foreign(thunder_status *status, const char *tag, void *o
 void *thunder_status_foreign(const thunder_status *status, const char *tag) THUNDER_NOEXCEPT;
 thunder_status *thunder_status_retain(thunder_status *status) THUNDER_NOEXCEPT;
 void thunder_status_release(thunder_status *status) THUNDER_NOEXCEPT;
+/* The first mistake with a handle that a function which returns no status met on this thread since this was last
+ * asked; NULL: none. With THUNDER_DEBUG_HANDLES=1 in the environment its message, and that
+ * of every such error, says where the handle was made and where it was released. [S] */
+thunder_status *thunder_handle_status(void) THUNDER_NOEXCEPT;
 
 /* ==== context [S] ==== */
 

@@ -138,7 +138,7 @@ void check_complete(const thunder_engine_desc& d, const std::string& name) {
 
 extern "C" thunder_status* thunder_context_add_engine(thunder_context* context,
                                                       const thunder_engine_desc* desc) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     auto kept = keep_descriptor<CEngine>(desc);
     need(context, "context"), need(kept->desc.name, "the name of the engine");
     kept->name = kept->desc.name;

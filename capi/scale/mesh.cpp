@@ -21,6 +21,10 @@ constexpr OptionRow kOptions[] = {
     {"ranks", ArgKind::integer, "1", "of how many"},
 };
 
+}  // namespace
+
+namespace thunder::capi {
+
 class MeshHandle : public Counted<MeshHandle> {
  public:
   MeshHandle(Ref<Context> context, std::shared_ptr<World> world)
@@ -29,7 +33,11 @@ class MeshHandle : public Counted<MeshHandle> {
   const std::shared_ptr<World> world;
   const std::string text;
 };
-THUNDER_COUNTED_HANDLE(thunder_mesh, MeshHandle)
+THUNDER_COUNTED_HANDLE(mesh, MeshHandle)
+
+}  // namespace thunder::capi
+
+namespace {
 
 std::string_view axis_name(const char* axis) {
   return axis ? axis : kWorldAxis;
@@ -76,7 +84,7 @@ extern "C" {
 
 thunder_status* thunder_mesh_create(thunder_context* context, const char* axes, const thunder_options* options_or_null,
                                     thunder_mesh** out) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(context, "context"), need(out, "out");
     const Options none, *named = usable_options(options_or_null), &options = named ? *named : none;
     options.check(kOptions, "mesh");
@@ -96,20 +104,24 @@ void thunder_mesh_release(thunder_mesh* mesh) noexcept {
 }
 
 int64_t thunder_mesh_size(const thunder_mesh* mesh, const char* axis) noexcept {
-  return value_or<int64_t>(-1, [&] { return mesh ? core(mesh)->world->size(axis_name(axis)) : -1; });
+  const MeshHandle* const m = core(mesh);
+  return value_or<int64_t>(-1, [&] { return m ? m->world->size(axis_name(axis)) : -1; });
 }
 int64_t thunder_mesh_index(const thunder_mesh* mesh, const char* axis) noexcept {
-  return value_or<int64_t>(-1, [&] { return mesh ? core(mesh)->world->index(axis_name(axis)) : -1; });
+  const MeshHandle* const m = core(mesh);
+  return value_or<int64_t>(-1, [&] { return m ? m->world->index(axis_name(axis)) : -1; });
 }
 int64_t thunder_mesh_local_rank(const thunder_mesh* mesh) noexcept {
-  return mesh ? core(mesh)->world->place().local_rank : -1;
+  const auto* const object = core(mesh);
+  return object ? object->world->place().local_rank : -1;
 }
 const char* thunder_mesh_text(const thunder_mesh* mesh) noexcept {
-  return mesh ? core(mesh)->text.c_str() : "";
+  const auto* const object = core(mesh);
+  return object ? object->text.c_str() : "";
 }
 
 thunder_status* thunder_mesh_barrier(thunder_mesh* mesh, const char* axis) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(mesh, "mesh");
     core(mesh)->world->barrier(axis_name(axis));
   }));
@@ -117,9 +129,9 @@ thunder_status* thunder_mesh_barrier(thunder_mesh* mesh, const char* axis) noexc
 
 thunder_status* thunder_mesh_broadcast(thunder_mesh* mesh, const char* axis, const thunder_values* tensors,
                                        int64_t root) noexcept {
-  return handle(guarded(__func__, [&] {
+  return given(guarded(__func__, [&] {
     need(mesh, "mesh");
-    const Values& values = require_usable(core(tensors), "tensors");
+    const Values& values = require_usable(tensors, "tensors");
     for (size_t i = 0; i < values.size(); i++) {
       const Ref<Tensor>& t = values[i].tensor;
       if (!t) continue;
@@ -133,7 +145,7 @@ thunder_values* thunder_scope_grad_over_ranks(thunder_scope* scope, thunder_tens
                                               const char* axis, const char* reduction) noexcept {
   return handle(make_values_in(core(scope), __func__, [&] {
     need(loss, "loss"), need(axis, "axis");
-    const Values& of = require_usable(core(wrt), "wrt");
+    const Values& of = require_usable(wrt, "wrt");
     const auto held = hold_values(of);
     return grad_over_ranks(*core(scope), core(loss), of, axis, reduction ? reduction : "mean");
   }));

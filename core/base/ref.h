@@ -6,22 +6,26 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/handle_table.h"
+
 namespace thunder {
 
 // Derive from Counted<T>; a new object has one reference, owned by whoever adopts it (Ref::adopt, make<T>). A class
 // whose objects do not come from operator new has a `destroy() const` of its own.
 template <class T>
-class Counted {
+class Counted : public Handled {
  public:
   Counted() = default;
-  Counted(const Counted&) {}  // a copy is a new object with a count of its own
+  Counted(const Counted&) : Handled() {}  // a copy is a new object with a count of its own
   Counted& operator=(const Counted&) = delete;
 
   void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
   void release() const {
     // The last owner needs no locked instruction. Else not a release followed by a fence: ThreadSanitizer does not see
     // fences.
-    if (unique() || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) static_cast<const T*>(this)->destroy();
+    if (!unique() && count_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    retire_handles();
+    static_cast<const T*>(this)->destroy();
   }
   bool unique() const { return count_.load(std::memory_order_acquire) == 1; }
 

@@ -1,8 +1,21 @@
 #include "base/status.h"
 
+#include <array>
+#include <mutex>
 #include <new>
+#include <utility>
 
 namespace thunder {
+namespace {
+
+// The statuses that were released last. Never destroyed: one may be released while the process ends.
+struct Released {
+  std::mutex mutex;
+  std::array<Status*, 1024> kept{};
+  size_t next = 0;
+};
+
+}  // namespace
 
 Status::Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
 
@@ -10,6 +23,16 @@ Error::Error(Code code, std::string message) : status_(make<Status>(code, std::m
 
 Status::~Status() {
   if (destroy_) destroy_(object_);
+}
+
+void Status::destroy() const {
+  static Released& last = *new Released;
+  auto& self = const_cast<Status&>(*this);
+  if (auto* const destroy = std::exchange(self.destroy_, nullptr)) destroy(std::exchange(self.object_, nullptr));
+  self.message_ = std::string();
+  self.released_ = true;
+  const std::lock_guard lock(last.mutex);
+  delete std::exchange(last.kept[last.next++ % last.kept.size()], &self);
 }
 
 void Status::set_foreign(std::string tag, void* object, void (*destroy)(void*)) {

@@ -30,6 +30,7 @@ class Status : public Counted<Status> {
  public:
   Status(Code code, std::string message);
   ~Status();
+  void destroy() const;
 
   Code code() const { return code_; }
   const std::string& message() const { return message_; }
@@ -41,12 +42,14 @@ class Status : public Counted<Status> {
   // The message already names the calling functions: callers in between prepend nothing.
   void set_names_callers() { placed_ = true; }
   bool names_callers() const { return placed_; }
+  // Whether its last reference was released: it is empty, and is kept for a while so that this can be asked.
+  bool released() const { return released_; }
 
  private:
   Code code_;
   std::string message_;
   std::string tag_;
-  bool placed_ = false;
+  bool placed_ = false, released_ = false;
   void* object_ = nullptr;
   void (*destroy_)(void*) = nullptr;
 };

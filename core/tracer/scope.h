@@ -82,7 +82,7 @@ class LayerCall {
   ~LayerCall() = default;
 };
 
-class Scope : public ProxyOwner {
+class Scope : public ProxyOwner, public Handled {
  public:
   explicit Scope(ScopeEnvironment environment)
       : environment_(std::move(environment)), owner_(std::this_thread::get_id()) {}
@@ -170,6 +170,8 @@ class Scope : public ProxyOwner {
   // is done.
   uint32_t uses = 0;
   bool released = false;
+  // By how many it is lent to callers of the C API.
+  uint32_t lent = 0;
 
  protected:
   // An op was refused because the shape of its result depends on values. Whether they are known now, so that it can be

@@ -66,8 +66,8 @@ TEST(Lent, values_survive_a_callback_that_releases_its_results) {
   }));
 }
 
-// The memory where a traced function's scope was belongs to others by then.
-TEST(Lent, scopes_are_known_to_be_over_by_their_address) {
+
+TEST(Lent, scopes_are_known_to_be_over) {
   World world;
   static thunder_scope* kept = nullptr;
   thunder_function* f = nullptr;

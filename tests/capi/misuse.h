@@ -33,6 +33,10 @@ struct Pool {
   thunder_types* types = nullptr;
   thunder_editor* editor = nullptr;
 
+  // Handles of every kind that live, and some that were released.
+  const void* others[16] = {};
+  const void* stale[kMany] = {};
+
   thunder_any anys[kMany];
   int64_t integers[kMany];
   double reals[kMany];
@@ -60,13 +64,27 @@ inline const char* some_text(const Pool& pool, std::mt19937_64& g) {
   return texts[below(g, std::size(texts))];
 }
 
+template <class T>
+T* some(T* live, std::mt19937_64& g) {
+  return one_in(g, 6) ? nullptr : live;
+}
+
+// Now and then a handle of another kind, or one that was released.
+template <class T>
+T* some_handle(T* live, Pool& pool, std::mt19937_64& g) {
+  const bool other = one_in(g, 16), stale = one_in(g, 16);
+  if (!other && !stale) return some(live, g);
+  const void* const given = other ? pool.others[below(g, std::size(pool.others))] : pool.stale[below(g, kMany)];
+  return reinterpret_cast<T*>(const_cast<void*>(given));
+}
+
 inline thunder_any some_any(Pool& pool, std::mt19937_64& g) {
   thunder_any a{};
   a.kind = one_in(g, 12) ? static_cast<thunder_kind>(hostile_integer(g)) : static_cast<thunder_kind>(below(g, 11));
   a.count = static_cast<uint32_t>(below(g, kMany + 1));
   const bool null = one_in(g, 8);
   switch (a.kind) {
-    case THUNDER_TENSOR: a.u.t = null ? nullptr : pool.tensors[below(g, kMany)]; break;
+    case THUNDER_TENSOR: a.u.t = null ? nullptr : some_handle(pool.tensors[below(g, kMany)], pool, g); break;
     case THUNDER_STRING: a.u.s = null ? nullptr : some_text(pool, g); break;
     case THUNDER_DIMS: a.u.d = null ? nullptr : pool.integers; break;
     case THUNDER_FLOATS: a.u.fs = null ? nullptr : pool.reals; break;
@@ -84,7 +102,7 @@ inline void refill(Pool& pool, std::mt19937_64& g) {
   for (size_t i = 0; i < kMany; i++) {
     pool.integers[i] = hostile_integer(g);
     pool.reals[i] = one_in(g, 4) ? INFINITY : 0.5;
-    pool.given[i] = one_in(g, 10) ? nullptr : pool.tensors[below(g, kMany)];
+    pool.given[i] = one_in(g, 10) ? nullptr : some_handle(pool.tensors[below(g, kMany)], pool, g);
     pool.names[i] = one_in(g, 2) ? nullptr : some_text(pool, g);
     pool.slots[i] = nullptr;
   }
@@ -119,11 +137,6 @@ inline thunder_status* run_kernel(const thunder_launch*, const thunder_any*, voi
 // ---- one argument of each type ----
 
 template <class T>
-T* some(T* live, std::mt19937_64& g) {
-  return one_in(g, 6) ? nullptr : live;
-}
-
-template <class T>
 struct Argument {  // numbers, and pointers to nothing that a caller could have
   static T make(Pool& pool, std::mt19937_64& g) {
     if constexpr (std::is_floating_point_v<T>) return one_in(g, 3) ? NAN : 0.5;
@@ -142,7 +155,12 @@ struct Argument {  // numbers, and pointers to nothing that a caller could have
   struct Argument<Type> {                                              \
     static Type make(Pool& p, std::mt19937_64& g) { return (void)p, some<std::remove_pointer_t<Type>>(live, g); } \
   };
-#define THUNDER_LIVE(Type, live) THUNDER_SOME(Type*, live) THUNDER_SOME(const Type*, live)
+#define THUNDER_LIVE(Type, live) THUNDER_HANDLE(Type*, live) THUNDER_HANDLE(const Type*, live)
+#define THUNDER_HANDLE(Type, live)                                                                                        \
+  template <>                                                                                                             \
+  struct Argument<Type> {                                                                                                 \
+    static Type make(Pool& p, std::mt19937_64& g) { return some_handle<std::remove_pointer_t<Type>>(live, p, g); }        \
+  };
 THUNDER_LIVE(thunder_context, p.context)
 THUNDER_LIVE(thunder_tensor, p.tensors[below(g, kMany)])
 THUNDER_LIVE(thunder_values, (one_in(g, 2) ? p.values : p.out))
@@ -154,11 +172,13 @@ THUNDER_LIVE(thunder_module, p.module)
 THUNDER_LIVE(thunder_optimizer, p.optimizer)
 THUNDER_LIVE(thunder_schedule, p.schedule)
 THUNDER_LIVE(thunder_batches, p.batches)
-THUNDER_LIVE(thunder_status, p.status)
+THUNDER_SOME(thunder_status*, p.status)
+THUNDER_SOME(const thunder_status*, p.status)
 THUNDER_LIVE(thunder_types, p.types)
 THUNDER_LIVE(thunder_editor, p.editor)
-THUNDER_LIVE(thunder_any, p.anys)
-THUNDER_SOME(const thunder_node*, p.node)
+THUNDER_SOME(thunder_any*, p.anys)
+THUNDER_SOME(const thunder_any*, p.anys)
+THUNDER_HANDLE(const thunder_node*, p.node)
 THUNDER_SOME(const int64_t*, p.integers)
 THUNDER_SOME(const char*, some_text(p, g))
 THUNDER_SOME(thunder_tensor* const*, p.given)
@@ -168,6 +188,7 @@ THUNDER_SOME(const void*, p.memory)
 THUNDER_SOME(DLManagedTensor*, &p.managed)
 THUNDER_SOME(DLManagedTensorVersioned*, &p.versioned)
 #undef THUNDER_LIVE
+#undef THUNDER_HANDLE
 #undef THUNDER_SOME
 template <>
 struct Argument<thunder_fn> {

@@ -1,4 +1,4 @@
-// Every exported function at random: NULL in each parameter, arguments of unknown kinds, counts, positions and numbers from
+// Every exported function at random: NULL in each parameter, handles of other kinds and such as were released, arguments of unknown kinds, counts, positions and numbers from
 // the edges; also inside of callbacks, with what these are lent. Whatever is answered, nothing crashes and nothing is lost.
 #include "capi/misuse.h"
 
@@ -75,8 +75,14 @@ void finish(Pool& pool, T argument) {
     using Handle = std::remove_pointer_t<T>;
     if constexpr (std::is_pointer_v<Handle> && !std::is_const_v<Handle>) {
       const bool ours = static_cast<const void*>(argument) == pool.slots && !lends_results(pool.function_name);
-      for (size_t i = 0; ours && i < kMany; i++)
-        if (pool.slots[i]) drop(static_cast<Handle>(pool.slots[i]));
+      for (size_t i = 0; ours && i < kMany; i++) {
+        if (!pool.slots[i]) continue;
+        drop(static_cast<Handle>(pool.slots[i]));
+        // A status, and what DLPack gives, is an address.
+        if constexpr (std::is_convertible_v<Handle, thunder_tensor*> || std::is_convertible_v<Handle, thunder_module*> ||
+                      std::is_convertible_v<Handle, thunder_function*> || std::is_convertible_v<Handle, thunder_options*>)
+          pool.stale[i] = pool.slots[i];
+      }
     }
   }
 }
@@ -189,6 +195,9 @@ void fill(Pool& pool) {
   thunder_options_release(options);
   ASSERT_EQ(thunder_batches_create(pool.context, &pool.tensors[1], 1, 1, 1, 0, 1, &pool.batches), nullptr);
   pool.status = thunder_status_create(THUNDER_CALLBACK, "of the caller", 13);
+  const void* const all[] = {pool.context, pool.values, pool.out, pool.scope, pool.function, pool.compiled, pool.options,
+                             pool.module, pool.optimizer, pool.schedule, pool.batches, pool.tensors[0], pool.tensors[1], pool.status};
+  std::copy(std::begin(all), std::end(all), pool.others);
 }
 
 void empty(Pool& pool) {

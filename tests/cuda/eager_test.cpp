@@ -1,4 +1,4 @@
-// Composites outside of programs (jit/eager_programs): each call on a device is a program of its own, and so are gradients and steps.
+// Composites outside of programs (jit/eager/programs): each call on a device is a program of its own, and so are gradients and steps.
 // Also covers eager_key, eager_functions and eager_steps.
 #include "cuda/cuda.h"
 #include "jit/eager/programs.h"
