@@ -1,6 +1,8 @@
 """Calls past AOTAutograd's wrapper: where they are made, and that they are what autograd takes them for."""
+import gc
 import sys
 import unittest
+import weakref
 
 import support
 
@@ -67,6 +69,48 @@ class Direct(support.Beside if support.HAVE else unittest.TestCase):
             self.assertNotIn("i[2]", str(thunder.last_traces(_backend.programs(compiled)[-1])[0]))
         compiled(x).sum().backward()  # trained: they are read
         self.assertIsNotNone(model[0].weight.grad)
+
+    def test_frozen_parameters_that_are_replaced_are_others(self):
+        def assigned(model):
+            model.load_state_dict({name: torch.full_like(one, 0.25) for name, one in model.state_dict().items()}, assign=True)
+
+        def replaced(model):
+            model[0].weight = torch.nn.Parameter(torch.full((3, 4), 0.75))
+        for forward in (lambda y: y, lambda y: (y * 2, y)):  # called in C, and by AOTAutograd's wrapper
+            for change in (assigned, replaced):
+                model, x = torch.nn.Sequential(torch.nn.Linear(4, 3)), torch.randn(5, 4)
+                compiled = support.compiled(lambda x: forward(model(x)), options={"freezing": True})
+                with torch.no_grad():
+                    torch.testing.assert_close(compiled(x), forward(model(x)))
+                    change(model)
+                    for _ in range(2):
+                        torch.testing.assert_close(compiled(x), forward(model(x)))
+
+    def test_modules_that_share_frozen_code_have_their_own_constants(self):
+        models, x = [torch.nn.Linear(4, 4) for _ in range(3)], torch.randn(5, 4)
+
+        def each(x):
+            for model in models:
+                torch._dynamo.graph_break()
+                x = model(x)
+            return x
+        compiled = support.compiled(each, fullgraph=False, options={"freezing": True})
+        with torch.no_grad():
+            for _ in range(3):
+                torch.testing.assert_close(compiled(x), each(x))
+
+    def test_constants_that_are_replaced_are_freed(self):
+        model, x = torch.nn.Linear(4, 3), torch.randn(5, 4)
+        compiled = support.compiled(model, options={"freezing": True})
+        with torch.no_grad():
+            compiled(x)
+            old = weakref.ref(model.weight)
+            for _ in range(2):
+                model.weight = torch.nn.Parameter(torch.randn(3, 4))
+                compiled(x)
+        gc.collect()
+        self.assertIsNone(old())
+        self.assertLessEqual(len(_backend.programs(compiled)), 2)
 
     def test_frozen_buffers_that_are_written_are_not_constants(self):
         model, x = torch.nn.BatchNorm1d(3), torch.randn(5, 3)

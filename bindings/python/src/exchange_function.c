@@ -10,6 +10,9 @@ typedef struct Program {
     PyObject *compiled;
     int *taken, *given; /* NULL: all arguments, all results */
     int takes, gives;
+    int *fixed; /* arguments that are constants of the program as long as they are the objects of `constants` */
+    int fixes;
+    PyObject *constants, *for_others; /* a tuple; for_others(...arguments): (compiled, constants) of other objects */
     spare_values spare;
 } Program;
 
@@ -44,14 +47,38 @@ static PyObject *complete_results(const Program *self, PyObject *made, PyObject 
     return list;
 }
 
+static int has_its_constants(const Program *self, PyObject *const *args, Py_ssize_t count)
+{
+    for (int i = 0; i < self->fixes; i++)
+        if (self->fixed[i] >= count || args[self->fixed[i]] != PyTuple_GET_ITEM(self->constants, i)) return 0;
+    return 1;
+}
+
+/* Becomes the program whose constants these arguments are; -1 and an exception. */
+static int change_constants(Program *self, PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *compiled, *constants, *made = PyObject_Vectorcall(self->for_others, args, (size_t)count, NULL);
+    if (!made) return -1;
+    if (!PyArg_ParseTuple(made, "OO!", &compiled, &PyTuple_Type, &constants) || !compiled_test(compiled) ||
+        PyTuple_GET_SIZE(constants) != self->fixes) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "program: a compiled function and a tuple of its constants was expected");
+        return Py_DECREF(made), -1;
+    }
+    Py_SETREF(self->compiled, Py_NewRef(compiled));
+    Py_SETREF(self->constants, Py_NewRef(constants));
+    return Py_DECREF(made), 0;
+}
+
 static PyObject *program_call(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
     Program *self = (Program *)object;
     PyObject *room[MAX_TAKEN];
+    if (!has_its_constants(self, args, count) && change_constants(self, args, count)) return NULL;
     PyObject *const *of_program = pick_arguments(self, args, count, room);
     if (!of_program) return NULL;
-    PyObject *made = exchange_run(self->exchange, compiled_test(self->compiled), &self->spare, of_program,
-                                  self->taken ? self->takes : count, NULL);
+    PyObject *compiled = Py_NewRef(self->compiled); /* another thread may change the constants meanwhile */
+    PyObject *made = exchange_run(self->exchange, compiled_test(compiled), &self->spare, of_program, self->taken ? self->takes : count, NULL);
+    Py_DECREF(compiled);
     return self->given ? complete_results(self, made, args, count) : made;
 }
 
@@ -76,21 +103,32 @@ static int numbers_of(PyObject *tuple, int least, int **out, int *count)
 
 static PyTypeObject *program_type;
 
-/* function(compiled, taken, given): call() as a function of the arguments. taken: the numbers of those that the program has; given: of
- * each result its number among the program's, or ~i for argument i; None: all */
+/* What Program has of arguments that are constants; -1 and an exception. */
+static int take_constants(Program *self, PyObject *fixed, PyObject *constants, PyObject *for_others)
+{
+    if (numbers_of(fixed, 0, &self->fixed, &self->fixes)) return -1;
+    if (self->fixes && (!PyTuple_Check(constants) || PyTuple_GET_SIZE(constants) != self->fixes || !PyCallable_Check(for_others)))
+        return PyErr_SetString(PyExc_TypeError, "function: takes a tuple with a constant for each number, and a function"), -1;
+    self->constants = Py_NewRef(constants), self->for_others = Py_NewRef(for_others);
+    return 0;
+}
+
+/* function(compiled, taken, given, fixed=None, constants=None, for_others=None): call() as a function of the arguments. taken: the numbers
+ * of those that the program has; given: of each result its number among the program's, or ~i for argument i; None: all. The program is
+ * for those arguments `fixed` that are the objects `constants`; for_others(...arguments) gives that of others, and these. */
 static PyObject *exchange_function(PyObject *exchange, PyObject *args)
 {
-    PyObject *compiled, *taken, *given;
-    if (!PyArg_ParseTuple(args, "OOO:function", &compiled, &taken, &given)) return NULL;
+    PyObject *compiled, *taken, *given, *fixed = Py_None, *constants = Py_None, *for_others = Py_None;
+    if (!PyArg_ParseTuple(args, "OOO|OOO:function", &compiled, &taken, &given, &fixed, &constants, &for_others)) return NULL;
     if (!compiled_test(compiled)) return PyErr_Format(PyExc_TypeError, "function: takes a compiled function");
     if (taken != Py_None && PyTuple_Check(taken) && PyTuple_GET_SIZE(taken) > MAX_TAKEN)
         return PyErr_Format(PyExc_ValueError, "function: takes at most %d numbers of arguments", MAX_TAKEN);
     Program *self = (Program *)program_type->tp_alloc(program_type, 0);
     if (!self) return NULL;
     self->exchange = (Exchange *)Py_NewRef(exchange), self->compiled = Py_NewRef(compiled);
-    PyObject *made = numbers_of(taken, 0, &self->taken, &self->takes) || numbers_of(given, INT32_MIN, &self->given, &self->gives)
-                         ? NULL
-                         : PyCFunction_New(&call_method, (PyObject *)self);
+    const int failed = numbers_of(taken, 0, &self->taken, &self->takes) || numbers_of(given, INT32_MIN, &self->given, &self->gives) ||
+                       take_constants(self, fixed, constants, for_others);
+    PyObject *made = failed ? NULL : PyCFunction_New(&call_method, (PyObject *)self);
     Py_DECREF(self);
     return made;
 }
@@ -100,16 +138,20 @@ static void program_dealloc(PyObject *object)
     Program *self = (Program *)object;
     Py_XDECREF(self->exchange);
     Py_XDECREF(self->compiled);
+    Py_XDECREF(self->constants);
+    Py_XDECREF(self->for_others);
     release_spare(&self->spare);
     free(self->taken);
     free(self->given);
+    free(self->fixed);
     free_object(object);
 }
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, program_dealloc}, {0, NULL}};
 static PyType_Spec spec = {"thunder._thunder._Program", sizeof(Program), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 
-static PyMethodDef methods[] = {{"function", exchange_function, METH_VARARGS, "function(compiled, taken, given): call as a function of the arguments."},
+static PyMethodDef methods[] = {{"function", exchange_function, METH_VARARGS, 
+                                 "function(compiled, taken, given, fixed=None, constants=None, for_others=None): call as a function of the arguments."},
                                 {NULL, NULL, 0, NULL}};
 
 /* After open_exchange(). */

@@ -6,7 +6,7 @@ import weakref
 import torch
 
 from .. import _functions, _thunder
-from . import _direct, _gradient, _lines, _private, _rewrites, _rows
+from . import _direct, _frozen, _gradient, _lines, _private, _rewrites, _rows
 from ._graph import Graph, Nested
 from ._places import text_of
 from .aten.random import draws_numbers
@@ -117,13 +117,37 @@ def _program(module, fakes, options, by_torch, noted, broken, donated=None, visi
         graph = Graph(module, None if by_torch.whole else visible, by_torch, frozen if options.get("freezing") else None, donated is None, aliases)
         graph.is_backward, graph.broken = donated is not None, broken
         noted.append(weakref.ref(graph))
-        return _own_program(graph, fakes, options, donated or ())
+        return _own_program(graph, fakes, options, donated or (), noted, frozen)
     except Nested as why:
         _whole.append((weakref.ref(module), str(why)))
         return _private.boxed(lambda arguments: module(*_private.taken(arguments)))
 
 
-def _own_program(graph, fakes, options, donated):
+def _by_constants(graph, options, noted, constants):
+    """(the program with these constants, which program a call takes, what an Exchange's function is told of that)"""
+    def program(other):
+        noted.append(weakref.ref(other))
+        return _compiled(other, options)
+    first = _compiled(graph, options)
+    programs = _frozen.Programs(graph, constants, first, program)
+    return first, lambda arguments: programs.of(*arguments)[0], (graph.frozen, constants, programs.of)
+
+
+def _by_donation(graph, options, donated):
+    """Likewise: the program uses the memory of some arguments if a call's are nobody else's."""
+    programs = {False: None, True: None}
+    first = _compiled(graph, {**options, "donate_argnums": [graph.sizes.taken.index(i) for i in donated]} if donated else options)
+    programs[bool(donated)] = first
+
+    def program(arguments):
+        takes = bool(donated) and _private.are_ours(arguments, donated)
+        if programs[takes] is None:
+            programs[takes] = _compiled(graph, options)
+        return programs[takes]
+    return first, program, ()
+
+
+def _own_program(graph, fakes, options, donated, noted, frozen):
     """The function that runs one graph: of a list of arguments, which it empties. `donated`: arguments of a backward that nobody
     has after it, unless the graph is kept for another one; their memory is used then."""
     sizes, taken = graph.sizes, graph.sizes.taken
@@ -131,27 +155,24 @@ def _own_program(graph, fakes, options, donated):
         options = {**options, "dynamic": None, "automatic_dynamic_shapes": False, "dynamic_shapes": said}
     lie_otherwise = [i for i in taken if isinstance(fakes[i], torch.Tensor) and (fakes[i].dtype.is_complex or fakes[i].is_neg())]
     donated = [i for i in donated if i not in lie_otherwise and _private.bytes_of(fakes[i]) >= _LEAST_DONATED]
-    programs = {False: None, True: None}  # by whether it uses their memory
-    programs[bool(donated)] = _compiled(graph, {**options, "donate_argnums": [taken.index(i) for i in donated]} if donated else options)
-    results, call, draws = graph.results, _exchange.call, graph.draws
+    constants = tuple(frozen[i] for i in graph.frozen)
+    first, program, fixed = _by_constants(graph, options, noted, constants) if constants else _by_donation(graph, options, donated)
+    results, call, draws, count = graph.results, _exchange.call, graph.draws, len(fakes)
 
     def run(arguments):
-        takes = bool(donated) and _private.are_ours(arguments, donated)
-        compiled = programs[takes]
-        if compiled is None:
-            compiled = programs[takes] = _compiled(graph, options)
+        compiled = program(arguments)
         kept = results.keep(arguments)
         for i in lie_otherwise:
             arguments[i] = _lines.resolved(arguments[i])
-        if len(taken) < len(fakes):
+        if len(taken) < count:
             arguments[:] = [arguments[i] for i in taken]
         if draws:
             arguments.append(_seed())
         return results.given(call(compiled, arguments), kept)
     run._in_c = None
     if results.numbers is not None and not (draws or donated or lie_otherwise):
-        run._in_c = _exchange.function(programs[False], tuple(taken) if len(taken) < len(fakes) else None,
-                                       None if results.all_plain else results.numbers)
+        run._in_c = _exchange.function(first, tuple(taken) if len(taken) < count else None,
+                                       None if results.all_plain else results.numbers, *fixed)
     return _private.boxed(run)
 
 

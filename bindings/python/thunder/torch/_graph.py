@@ -1,4 +1,5 @@
 """A graph of ATen ops as a function of ours: each node is replayed on proxies by its row, with the line of the user that made it."""
+import copy
 import operator
 
 import torch
@@ -171,6 +172,7 @@ class Graph:
         self.draws = any(function and function[0] is not _LINE and random.draws_numbers(node) for node, function in self.nodes)
         written = {node.args[0] for node, _ in self.nodes if str(node.target) == "aten.copy_.default"}
         frozen = {at: tensor for at, tensor in (frozen or {}).items() if self.inputs[at] not in written}
+        self.frozen = tuple(frozen)
         self.sizes = _symbols.Sizes(self.inputs, frozen)
         self.results = _results.Results(module.graph, self.inputs, self.sizes, visible, shares, aliases)
         self.constants = {node: _ours(operator.attrgetter(node.target)(module)) for node, _ in self.nodes if node.op == "get_attr"}
@@ -180,6 +182,14 @@ class Graph:
         for node in self.inputs:
             if node in written and isinstance(node.meta["val"], torch.Tensor) and node.meta["val"].is_neg():
                 raise Unsupported("an argument of the graph is written and is the negative of its memory, such as z.conj().imag: pass .resolve_neg() of it")
+
+    def with_frozen(self, tensors):
+        """The same graph with these constants in place of the inputs that are frozen, which () takes away."""
+        made, inputs = copy.copy(self), [self.inputs[at] for at in self.frozen]
+        made.calls = {}
+        made.constants = {node: value for node, value in self.constants.items() if node not in inputs}
+        made.constants.update(zip(inputs, map(_ours, tensors)))
+        return made
 
     def replay(self, *arguments):
         """Records the graph, for inputs of ours; a random state comes last where there is one."""
