@@ -209,6 +209,16 @@ class Symbols(unittest.TestCase):
             torch._dynamo.reset()
             self.lengths(function, rows, (6, 8, 9), 6, dynamic=True)
 
+    def test_a_gradient_that_repeats_a_number_lies_as_eagers(self):
+        def f(x):
+            return x.sum() + x.shape[0]
+        compiled = support.compiled(f, dynamic=True)
+        for n in (2, 4, 1):
+            x = torch.randn(n, 3, requires_grad=True)
+            (got,), (want,) = (torch.autograd.grad(g(x), x) for g in (compiled, f))
+            torch.testing.assert_close(got, want)
+            self.assertEqual(got.stride(), want.stride())
+
     @support.needs("transformers")
     def test_twenty_lengths_of_a_text_model_take_three_graphs_and_traces(self):
         from transformers import BertConfig, BertModel

@@ -81,7 +81,14 @@ class Computed:
             made = made.expand(self.fake.shape)
         if laid is None:
             return made
-        return torch.empty_strided(*laid, dtype=made.dtype, device=made.device).copy_(made) if self.copied else made.as_strided(*laid)
+        return _copied(made, *laid) if self.copied else made.as_strided(*laid)
+
+
+def _copied(made, sizes, strides):
+    """What was made, in memory with such strides: where they repeat an element it is stored once."""
+    copy, once = torch.empty_strided(sizes, strides, dtype=made.dtype, device=made.device), tuple(slice(0, 1 if step == 0 else None) for step in strides)
+    copy[once].copy_(made[once])
+    return copy
 
 
 class Count:
