@@ -3,6 +3,7 @@ import copy
 import os
 import subprocess
 import sys
+import threading
 import unittest
 
 import support
@@ -113,6 +114,26 @@ class Backend(unittest.TestCase):
         again = thunder.compile(thunder.compile(model), executors=["host"])
         torch.testing.assert_close(again(x), model(x))
         self.assertIs(type(again).__mro__[1], nn.Linear)
+
+    def test_a_thread_may_call_while_another_one_compiles(self):
+        from torch.fx import _symbolic_trace
+        other, x, called = support.compiled(lambda x: x * 2), torch.ones(3), []
+        other(x)
+
+        @torch.library.custom_op("thunder_tests::while_traced", mutates_args=())
+        def op(x: torch.Tensor) -> torch.Tensor:
+            return x + 1
+
+        @op.register_fake
+        def fake(x):
+            if _symbolic_trace._is_fx_tracing_flag:
+                thread = threading.Thread(target=lambda: called.append(other(torch.ones(3))))
+                thread.start()
+                thread.join()
+            return torch.empty_like(x)
+        self.assertEqual(torch.compile(op, backend="thunder")(x).tolist(), [2, 2, 2])
+        self.assertTrue(called)
+        self.assertEqual(called[0].tolist(), [2, 2, 2])
 
     def test_is_listed(self):
         self.assertIn("thunder", torch._dynamo.list_backends())

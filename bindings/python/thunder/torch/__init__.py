@@ -13,5 +13,6 @@ from ._graph import Unsupported
 from ._modules import compile
 
 _private.register(backend)
+_private.tell_threads_apart()
 
 __all__ = ["Unsupported", "backend", "compile", "explain", "graph_breaks", "programs", "reported"]

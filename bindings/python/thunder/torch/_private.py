@@ -1,8 +1,10 @@
 """What the package takes of torch's private interfaces, all of it, so that a new version of torch is met in one file."""
+import contextlib
 import functools
 import importlib.metadata
 import operator
 import sys
+import threading
 
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
@@ -14,6 +16,7 @@ from torch._functorch import config as functorch_config
 from torch._functorch._aot_autograd.schemas import PlainTensorMeta
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._guards import TracingContext
+from torch.fx import _symbolic_trace
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import _disable_current_modes
 
@@ -29,6 +32,29 @@ _OWN_USES = 2  # of a tensor in a list, and of its storage: with whoever asks
 
 innermost = innermost_fn  # of what Dynamo and AOTAutograd wrap
 without_modes = _disable_current_modes
+
+
+_tracing = set()  # threads in which AOTAutograd traces a graph for us
+
+
+def _is_fx_symbolic_tracing():
+    return _symbolic_trace._is_fx_tracing_flag and not torch.compiler.is_compiling() and (not _tracing or threading.get_ident() in _tracing)
+
+
+@contextlib.contextmanager
+def _noted_as_tracing():
+    own = {threading.get_ident()} - _tracing
+    _tracing.update(own)
+    try:
+        yield
+    finally:
+        _tracing.difference_update(own)
+
+
+def tell_threads_apart():
+    """A call of a compiled function is an error while make_fx traces, which torch notes for all threads at once: so a thread's first call
+    failed those of others. From now on what is traced for us is known to its own thread alone."""
+    _symbolic_trace.is_fx_symbolic_tracing = functools.wraps(_symbolic_trace.is_fx_symbolic_tracing)(_is_fx_symbolic_tracing)
 
 
 def register(backend):
@@ -117,7 +143,8 @@ def compile_graph(graph, inputs, compiler, has, parts, whole=False, cut=partitio
         return made
     made = aot_autograd(fw_compiler=forward, bw_compiler=backward, inference_compiler=inference, decompositions={} if whole else decompositions(has),
                         partition_fn=cut, keep_inference_input_mutations=True)
-    return made(graph, inputs)
+    with _noted_as_tracing():
+        return made(graph, inputs)
 
 
 def taken(arguments):
