@@ -188,6 +188,17 @@ foreach(script ${scripts})
   endif()
 endforeach()
 
+# Random programs through each way of running them, and faults that this must find.
+if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
+  set(run ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/doors/run)
+  add_test(NAME doors COMMAND ${run})
+  add_test(NAME doors_faults COMMAND ${run} --faults)
+  add_test(NAME doors_many COMMAND ${run} --programs 20000 --first 1000 --doors all)
+  set_tests_properties(doors doors_faults doors_many PROPERTIES LABELS python TIMEOUT 300
+                       ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+  set_tests_properties(doors_many PROPERTIES LABELS "python;slow" TIMEOUT 7200)
+endif()
+
 # Beside PyTorch's own samples: a drawn share of each sweep, and in the slow tier the whole.
 foreach(sweep samples borders writes options programs)
   set(run ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/against_torch/run)

@@ -1,0 +1,57 @@
+"""What the harness asks of a library of tensors, of our package and of PyTorch alike."""
+import numpy as np
+
+
+def is_tensor(value):
+    return hasattr(value, "data_ptr") and hasattr(value, "requires_grad")
+
+
+def dtype(tensor):
+    return str(tensor.dtype).rpartition(".")[2]
+
+
+def array(tensor):
+    """The elements, copied."""
+    tensor = tensor.detach()
+    return np.array((tensor.float() if dtype(tensor) == "bfloat16" else tensor).numpy())
+
+
+def addresses(tensor):
+    """Where each element is."""
+    if not tensor.numel():
+        return np.zeros(tuple(tensor.shape), np.int64)
+    at = np.full(tuple(tensor.shape), tensor.data_ptr(), np.int64)
+    width = 2 if dtype(tensor) == "bfloat16" else np.dtype(dtype(tensor)).itemsize
+    for dim, (size, stride) in enumerate(zip(tensor.shape, tensor.stride())):
+        at += (np.arange(size) * (stride * width)).reshape([-1 if other == dim else 1 for other in range(tensor.ndim)])
+    return at
+
+
+def leaves(value):
+    """The leaves of what a function gave."""
+    if isinstance(value, dict):
+        return [leaf for key in value for leaf in leaves(value[key])]
+    if isinstance(value, (list, tuple)):
+        return [leaf for one in value for leaf in leaves(one)]
+    return [value]
+
+
+def tensors(value):
+    return [leaf for leaf in leaves(value) if is_tensor(leaf)]
+
+
+def reals(value):
+    return [leaf for leaf in tensors(value) if leaf.dtype.is_floating_point]
+
+
+def loss(results):
+    """A number that depends on each real result, or None. In float64, so that a sum says no more than its terms."""
+    total = None
+    for result in reals(results):
+        part = (result.double().sin() * 0.5).sum()
+        total = part if total is None else total + part
+    return total
+
+
+def generator_state(library):
+    return array(library.get_rng_state()).tolist()

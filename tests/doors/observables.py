@@ -1,0 +1,192 @@
+"""All that can be told of a call from outside, a row each: how it is looked at, and how two looks at it are compared."""
+import typing
+import warnings
+
+import numpy as np
+
+import libraries
+from libraries import addresses, array, is_tensor, leaves, tensors
+
+TOLERANCE = {"float32": 2e-5, "float16": 4e-3}  # of what a program computes, whatever it is converted to at last
+
+
+class Look:
+    """What is at hand after a call: its arguments, results, gradients or error, and the module of the program."""
+
+    def __init__(self, library, module, arguments):
+        self.library, self.module, self.arguments = library, module, arguments
+        self.results, self.gradients, self.error, self.warnings = None, None, None, []
+
+    def captured(self):
+        """Tensors that the program may write beside its arguments."""
+        state = self.module["state"]
+        return [self.module["captured"], state.weight, state.frozen, state.buffer, state.passing]
+
+
+def _values(look):
+    return [array(leaf) if is_tensor(leaf) else leaf for leaf in leaves(look.results)]
+
+
+def _types(look):
+    return [(libraries.dtype(leaf), tuple(leaf.shape)) if is_tensor(leaf) else type(leaf).__name__
+        for leaf in leaves(look.results)]
+
+
+def _strides(look):
+    return [(tuple(one.stride()) if one.numel() > 1 else None) for one in tensors(look.results)]
+
+
+def _memory(look):
+    """For each element of arguments, captured tensors and results the number of its place in memory: where two have the same, they share it."""
+    places = [addresses(one) for one in (*tensors(look.arguments), *look.captured(), *tensors(look.results))]
+    numbers = {}
+    return [np.array([numbers.setdefault(at, len(numbers)) for at in one.ravel().tolist()]).reshape(one.shape)
+        for one in places]
+
+
+def _own_memory(look):
+    """The same of results that share nothing."""
+    numbers, made = _memory(Look(look.library, look.module, look.arguments)), []
+    first = 1 + max((int(one.max()) for one in numbers if one.size), default=-1)
+    for one in tensors(look.results):
+        made.append(np.arange(first, first + one.numel()).reshape(tuple(one.shape)))
+        first += one.numel()
+    return numbers + made
+
+
+def _dense(tensor):
+    strides, count = [], 1
+    for size in reversed(tensor.shape):
+        strides.append(count)
+        count *= size
+    return tuple(reversed(strides))
+
+
+def _written(look):
+    return [array(one) for one in (*tensors(look.arguments), *look.captured())] + [look.module["array"].copy()]
+
+
+def _host(look):
+    """What the host holds: a call leaves it as the function does."""
+    module = look.module
+    return [list(module["numbers"]), dict(module["table"]), dict(vars(module["holder"])), module["scale"],
+        module["read"](), module["state"].training]
+
+
+def _attributes(look):
+    state = look.module["state"]
+    names = [*state.named_parameters(), *state.named_buffers()]
+    return [(name, libraries.dtype(one), one.requires_grad, tuple(one.shape)) for name,
+        one in names] + [sorted(state.state_dict())]
+
+
+def _gradients(look):
+    return [one if one is None else array(one) for one in look.gradients or ()]
+
+
+def _generator(look):
+    return libraries.generator_state(look.library)
+
+
+def _error(look):
+    return None if look.error is None else type(look.error).__name__
+
+
+def _later(look):
+    """The results when all calls are done: nothing wrote into what was given."""
+    return _values(look)
+
+
+def _draws(look):
+    return [array(look.library.rand(3)) for _ in range(3)]
+
+
+class Observable(typing.NamedTuple):
+    """after: looked at after each call; at_end: when all are done; results: only of calls that give some."""
+    of: typing.Callable
+    at_end: bool = False
+    results: bool = True
+
+
+OBSERVABLES = {
+    "error": Observable(_error, results=False),
+    "types": Observable(_types),
+    "values": Observable(_values),
+    "strides": Observable(_strides),
+    "memory": Observable(_memory),
+    "written": Observable(_written, results=False),
+    "host": Observable(_host, results=False),
+    "attributes": Observable(_attributes, results=False),
+    "gradients": Observable(_gradients),
+    "flags": Observable(lambda look: [one.requires_grad for one in tensors(look.results)]),
+    "warnings": Observable(lambda look: look.warnings, results=False),
+    "generator": Observable(_generator, results=False),
+    "later": Observable(_later, at_end=True),
+    "draws": Observable(_draws, at_end=True, results=False),
+}
+
+# What these would be where results have memory of their own, or nothing had happened: what doors have to show that say so.
+DERIVED = {
+    "own memory": Observable(_own_memory),
+    "own strides": Observable(lambda look: [(_dense(one) if one.numel() > 1 else None)
+    for one in tensors(look.results)]),
+    "own flags": Observable(lambda look: [False for _ in tensors(look.results)]),
+    "written before": Observable(lambda look: look.before, results=False),
+    "generator before": Observable(lambda look: look.generator_before, results=False),
+}
+
+
+def observe(run, module, library, calls):
+    """Runs the calls (sizes, place, whether the host changes before); {(call, observable): what was seen}. `run` gives (results, gradients)."""
+    library.manual_seed(11)
+    seen, looks = {}, []
+    for number, (size, place, changes) in enumerate(calls):
+        if changes:
+            exec(module["CHANGE"], module)
+        look = Look(library, module, module["arguments"](size, place, number))
+        look.before, look.generator_before = _written(look), _generator(look)
+        with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+            warnings.simplefilter("always")
+            try:
+                look.results, look.gradients = run(*look.arguments)
+            except Exception as error:
+                look.error = error
+        look.warnings = sorted({f"{one.category.__name__}: {one.message}" for one in caught})
+        looks.append(look)
+        for name, row in (OBSERVABLES | DERIVED).items():
+            if not row.at_end and (look.error is None or not row.results):
+                seen[number, name] = row.of(look)
+    for name, row in OBSERVABLES.items():
+        if row.at_end:
+            for number, look in enumerate(looks if row.results else looks[-1:]):
+                if look.error is None or not row.results:
+                    seen[number if row.results else "end", name] = row.of(look)
+    return seen, [look.error for look in looks if look.error is not None]
+
+
+def difference(wanted, got, tolerance):
+    """How two looks differ, in words; None: they do not."""
+    if isinstance(wanted, (list, tuple)) and isinstance(got, (list, tuple)):
+        if len(wanted) != len(got):
+            return f"{len(got)} of them, right are {len(wanted)}"
+        return next((f"[{at}] {what}" for at, pair in enumerate(zip(wanted, got)) if (what := difference(*pair,
+            tolerance))), None)
+    if isinstance(wanted, np.ndarray) and isinstance(got, np.ndarray):
+        return _of_arrays(wanted, got, tolerance)
+    same = wanted == got if type(wanted) is type(got) else False
+    return None if same is True else f"{_short(got)}, right is {_short(wanted)}"
+
+
+def _of_arrays(wanted, got, tolerance):
+    if wanted.shape != got.shape:
+        return f"shape {got.shape}, right is {wanted.shape}"
+    near = tolerance if wanted.dtype.kind == "f" else 0
+    with np.errstate(all="ignore"):
+        finite = np.abs(wanted[np.isfinite(wanted)]) if wanted.dtype.kind == "f" else np.abs(wanted.astype(np.float64))
+        far = ~np.isclose(got, wanted, rtol=near, atol=near * max(1, finite.max(initial=0)), equal_nan=True)
+    return f"{_short(got[far])}, right is {_short(wanted[far])}, at {np.argwhere(far)[0].tolist()}" if far.any() else None
+
+
+def _short(value):
+    text = " ".join(str(value).split())
+    return text if len(text) < 160 else text[:157] + "..."
