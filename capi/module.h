@@ -5,8 +5,6 @@
 #include "jit/eager/steps.h"
 #include "modules/lr_scheduler.h"
 #include "modules/optimizer.h"
-#include "modules/lr_scheduler.h"
-#include "modules/optimizer.h"
 
 namespace thunder::capi {
 
