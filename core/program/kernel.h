@@ -49,7 +49,8 @@ struct KernelCall {
 };
 
 // The functions that make a kernel ready are called while its program is made, by one thread, and may throw. Where
-// finish_compiling() throws Code::declined, kernels are made again, and the executor must then decline the node at once.
+// finish_compiling() throws Code::declined, kernels are made again, and the executor must then decline the node at
+// once.
 class Kernel {
  public:
   virtual ~Kernel() = default;

@@ -163,7 +163,8 @@ void export_c(const Ref<Context>& context, const std::string& program, const std
   chosen.add_executor(make<Executor>(c_products()));
   const Ref<CompileOptions> resolved = resolve_options(chosen, *context);
   InterruptCheck check(context->interrupts());
-  const std::unique_ptr<Entry> entry = compile({*context, *resolved, *in, check, recording_of(*context, *function, *in)});
+  const RecordEntry recording = recording_of(*context, *function, *in);
+  const std::unique_ptr<Entry> entry = compile({*context, *resolved, *in, check, recording});
   const Target target = target_of(context->machine(), options);
   write_all(folder, {name, target.cpu, *entry, context->random().get(), in->paths()}, target);
 }
