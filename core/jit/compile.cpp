@@ -95,7 +95,7 @@ Executors executors_for(Context& context, const CompileOptions& options) {
 namespace {
 
 // Runs the table of stages with these executors.
-void run_table(const Executors& executors, const Request& r, Entry& entry) {
+void run_table(const Executors& executors, const CompileRequest& r, Entry& entry) {
   Context& context = r.context;
   Compilation compilation{
       {.registry = context.registry(), .allocator = context.allocator(), .settings = r.options.settings()},
@@ -153,7 +153,7 @@ void warn_without_compiler(Context& context, const Executors& executors, const T
 }
 
 // A program of what was recorded.
-void add_program(const Request& r, Executors executors, Entry& entry) {
+void add_program(const CompileRequest& r, Executors executors, Entry& entry) {
   const CompileProgress told(r.context, r.options, r.check);
   if (const Backend* backend = r.options.backend()) refuse_gradients(*backend, entry.traces[0]);
   if (r.effort == Effort::least) remove_fusion_executors(executors);
@@ -205,7 +205,7 @@ RecordEntry recording_of(const Segment& segment, const Values& in) {
   };
 }
 
-std::unique_ptr<Entry> compile(const Request& r) {
+std::unique_ptr<Entry> compile(const CompileRequest& r) {
   Executors executors = executors_for(r.context, r.options);  // what it refuses is said before the function runs
   const double start = now_ms();
   {

@@ -12,7 +12,7 @@ enum class Effort : uint8_t { full, least };
 using RecordEntry = std::function<std::unique_ptr<Entry>()>;
 
 // What a miss asks for. Everything outlives the compile.
-struct Request {
+struct CompileRequest {
   Context& context;
   const CompileOptions& options;
   const Values& in;
@@ -33,6 +33,6 @@ Executors executors_for(Context& context, const CompileOptions& options);
 
 // Records and compiles. Null where there was nothing to compile. Throws what the function, a pass or an executor
 // reports, and when `check` says so; nothing is left behind.
-std::unique_ptr<Entry> compile(const Request& request);
+std::unique_ptr<Entry> compile(const CompileRequest& request);
 
 }  // namespace thunder
