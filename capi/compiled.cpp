@@ -89,7 +89,7 @@ thunder_status* thunder_compiled_call(thunder_compiled* compiled, thunder_stream
   Values* const made = core(out);
   if (!c || !given_in || !made || (stream && !is_live(stream))) [[unlikely]]
     return refuse_handles(__func__, compiled, stream, in, out);
-  return given(c->call(*given_in, *made, native_stream(stream)));
+  return given(c->call(*given_in, *made, stream ? native_stream(stream) : nullptr));
 }
 
 thunder_status* thunder_compiled_call_tensors(thunder_compiled* compiled, thunder_tensor* const* in, size_t n_in,

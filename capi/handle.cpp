@@ -43,7 +43,7 @@ std::string describe_misused(std::string_view name, const void* handle, HandleKi
 }
 
 void* note_misused(const void* handle, HandleKind wanted) noexcept {
-  if (!first_misuse.handle) first_misuse = {handle, wanted};
+  if (handle && !first_misuse.handle) first_misuse = {handle, wanted};
   return nullptr;
 }
 

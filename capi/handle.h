@@ -16,7 +16,8 @@ namespace thunder::capi {
 // The kinds of handles, with what messages call one.
 #define THUNDER_HANDLE_KINDS(X)                                                                                    \
   X(status, "a status")                                                                                            \
-  X(context, "a context") X(tensor, "a tensor") X(values, "values") X(scope, "a scope") X(function, "a function")  \
+  X(context, "a context")                                                                                          \
+  X(tensor, "a tensor") X(values, "values") X(scope, "a scope") X(function, "a function")                          \
       X(compiled, "a compiled function") X(options, "options") X(executor, "an executor") X(pass, "a pass")        \
           X(trace, "a trace") X(module, "a module") X(optimizer, "an optimizer") X(schedule, "a schedule")         \
               X(batches, "batches") X(mesh, "a mesh") X(stream, "a stream") X(event, "an event") X(node, "a node") \
@@ -45,19 +46,19 @@ inline HandleKind kind_of_handle(const void* handle) {
   return kind < static_cast<uint8_t>(HandleKind::count) ? static_cast<HandleKind>(kind) : HandleKind::none;
 }
 // The first mistake with a handle on this thread is kept for thunder_handle_status(). Returns null.
-void* note_misused(const void* handle, HandleKind wanted) noexcept;
+[[gnu::noinline, gnu::cold]] void* note_misused(const void* handle, HandleKind wanted) noexcept;
 // That mistake, owned, which is then forgotten; or null.
 Status* take_misuse() noexcept;
 
-inline HandleTable::Place* find_place(const void* handle, HandleKind kind) {
+[[gnu::always_inline]] inline HandleTable::Place* find_place(const void* handle, HandleKind kind) {
   return HandleTable::find(reinterpret_cast<uintptr_t>(handle), static_cast<uint8_t>(kind));
 }
 // The object of a living handle; null of NULL and of a misused one, which is noted.
-inline void* object_of(const void* handle, HandleKind kind) {
+[[gnu::always_inline]] inline void* object_of(const void* handle, HandleKind kind) {
   HandleTable::Place* const place = find_place(handle, kind);
   if (place) [[likely]]
     return place->object();
-  return handle ? note_misused(handle, kind) : nullptr;
+  return note_misused(handle, kind);
 }
 template <IsHandle H>
 bool is_live(H* h) {

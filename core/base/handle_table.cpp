@@ -9,7 +9,7 @@ namespace thunder {
 
 constinit HandleTable::Place HandleTable::first_[kFirst] = {};
 constinit std::atomic<HandleTable::Place*> HandleTable::blocks_[kPlaces / kBlock] = {};
-const bool Handled::keeps_history_ = HandleHistory::is_kept();
+bool Handled::keeps_history_ = HandleHistory::is_kept();
 
 namespace {
 
@@ -24,6 +24,11 @@ constexpr uint64_t changed(uint64_t before, uint32_t place) {
 }
 
 }  // namespace
+
+HandleTable::Place* HandleTable::place_in_later_block(uint32_t place) {
+  Place* const block = blocks_[place / kBlock].load(std::memory_order_acquire);
+  return block ? block + place % kBlock : nullptr;
+}
 
 uint32_t HandleTable::take() {
   uint64_t before = top.load(std::memory_order_acquire);

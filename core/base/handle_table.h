@@ -39,7 +39,7 @@ class HandleTable {
     return uintptr_t{kind} << 1 | 1;
   }
   // The place of a handle that lives and is of this kind; else null.
-  static Place* find(uintptr_t handle, uint8_t kind) {
+  [[gnu::always_inline]] static Place* find(uintptr_t handle, uint8_t kind) {
     if ((handle & 0xff) != tag_of(kind)) return nullptr;
     Place* const place = place_at(place_in(handle));
     return place && place->generation() == handle >> 34 ? place : nullptr;
@@ -52,11 +52,8 @@ class HandleTable {
     return static_cast<uint32_t>(handle >> 8 & (kPlaces - 1));
   }
   // Null: there is no such place yet.
-  static Place* place_at(uint32_t place) {
-    if (place < kFirst) [[likely]]
-      return first_ + place;
-    Place* const block = blocks_[place / kBlock].load(std::memory_order_acquire);
-    return block ? block + place % kBlock : nullptr;
+  [[gnu::always_inline]] static Place* place_at(uint32_t place) {
+    return place < kFirst ? first_ + place : place_in_later_block(place);
   }
 
  private:
@@ -65,6 +62,7 @@ class HandleTable {
   static constexpr uint32_t kPlaces = 1u << 26, kBlock = 1u << 14, kFirst = kBlock;
   static constexpr uint32_t kGenerations = 1u << 30;
 
+  [[gnu::noinline]] static Place* place_in_later_block(uint32_t place);
   // A free place, never 0. Throws std::bad_alloc, also when all are taken.
   static uint32_t take();
   static void give_back(uint32_t place) noexcept;
@@ -85,7 +83,7 @@ class Handled {
   Handled& operator=(const Handled&) = delete;
 
   // The handle of `object`, which is this one under its public type. Throws std::bad_alloc.
-  uintptr_t handle_word(void* object, uint8_t kind) const {
+  [[gnu::always_inline]] uintptr_t handle_word(void* object, uint8_t kind) const {
     const uint32_t at = place_.load(std::memory_order_acquire);
     return at ? bits(*HandleTable::place_at(at), at, kind) : first_handle(object, kind);
   }
@@ -114,7 +112,7 @@ class Handled {
   void move_to_history() const noexcept;
   void leave_table() const noexcept;
 
-  static const bool keeps_history_;
+  static bool keeps_history_;               // set when the library is loaded
   mutable std::atomic<uint32_t> place_{0};  // 0: none yet
 };
 
