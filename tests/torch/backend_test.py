@@ -154,8 +154,19 @@ class Backend(unittest.TestCase):
             support.compiled(lambda x: x + 1, mode="fast")(torch.randn(3))
 
     def test_an_op_whose_sizes_depend_on_values_is_named_with_the_line(self):
-        with self.assertRaisesRegex(Exception, r"backend_test.py:\d+|nonzero"):
-            support.compiled(lambda x: x.nonzero())(torch.randn(8))
+        support.compiled(lambda x: x.nonzero())(torch.randn(8))
+        self.assertRegex(thunder.torch.explain(), r"as a whole: aten.nonzero.default at .*backend_test.py:\d+: values of tensors decide")
+
+    def test_graphs_whose_sizes_values_decide_are_run_by_pytorch(self):
+        x = torch.tensor([0.0, 2.0, -1.0])
+        with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True, capture_scalar_outputs=True):  # as fullgraph=True does
+            for f in (lambda x: x[x.nonzero().squeeze(1)] * 2, lambda x: x.masked_select(x > 0), lambda x: x * x.sum().item(),
+                      lambda x: torch.zeros(int(x[1].item())) + 1):
+                torch.testing.assert_close(support.compiled(f)(x), f(x))
+                self.assertIn("runs by torch as a whole", thunder.torch.explain())
+            trained = x.clone().requires_grad_()
+            got, = torch.autograd.grad(support.compiled(lambda x: x[x.nonzero().squeeze(1)].square())(trained).sum(), trained)
+        self.assertEqual(got.tolist(), [0, 4, -2])
 
     def test_complex_arguments_that_are_written_are_refused(self):
         with self.assertRaisesRegex(Exception, "copy_.*its numbers are complex"):

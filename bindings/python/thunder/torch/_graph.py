@@ -20,7 +20,7 @@ class Unsupported(NotImplementedError):
 
 
 class Nested(Unsupported):
-    """A graph that PyTorch runs as a whole: it holds graphs, or tensors of kinds that nothing here is."""
+    """A graph that PyTorch runs as a whole: it holds graphs, tensors of kinds that nothing here is, or sizes that values decide."""
 
 
 # ---- a node's function ----
@@ -163,6 +163,8 @@ class Graph:
         self.calls = {}  # what PyTorch runs, as last traced: by node the call, and why
         self.kept = []  # such calls of every trace
         self.refused = {}  # by node, why its row has refused it
+        for node in module.graph.nodes:
+            _check_type(node)
         _rewrites.make_asserts_functional(module.graph)
         _rewrites.read_whole_memory(module.graph)
         if not getattr(by_torch, "whole", False):
@@ -177,8 +179,6 @@ class Graph:
         self.results = _results.Results(module.graph, self.inputs, self.sizes, visible, shares, aliases)
         self.constants = {node: _ours(operator.attrgetter(node.target)(module)) for node, _ in self.nodes if node.op == "get_attr"}
         self.constants.update((self.inputs[at], _ours(tensor)) for at, tensor in frozen.items())
-        for node, _ in self.nodes:
-            _check_type(node)
         for node in self.inputs:
             if node in written and isinstance(node.meta["val"], torch.Tensor) and node.meta["val"].is_neg():
                 raise Unsupported("an argument of the graph is written and is the negative of its memory, such as z.conj().imag: pass .resolve_neg() of it")
@@ -286,6 +286,8 @@ def _check_type(node):
     for fake in _flat(node.meta.get("val")):
         if isinstance(fake, torch.SymInt) and fake.node.is_nested_int():
             raise Nested(f"{text_of(node)}: is the length of a nested tensor's parts")
+        if not _private.is_known(fake.shape if isinstance(fake, torch.Tensor) else [fake] if isinstance(fake, _private.SYMBOLIC) else []):
+            raise Nested(f"{text_of(node)}: values of tensors decide what sizes are")
         if not isinstance(fake, torch.Tensor):
             continue
         if fake.device.type == "meta" or fake.dtype.is_floating_point and fake.dtype.itemsize == 1:

@@ -30,6 +30,8 @@ _READ = ("2.11", "2.15")  # versions of torch
 
 _OWN_USES = 2  # of a tensor in a list, and of its storage: with whoever asks
 
+SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+
 innermost = innermost_fn  # of what Dynamo and AOTAutograd wrap
 without_modes = _disable_current_modes
 
