@@ -38,6 +38,22 @@ class Ops(support.Beside if support.HAVE else unittest.TestCase):
         self.same(lambda x, m: (x.masked_fill(m, 2.0), x.masked_fill(m, 2)), torch.arange(3), torch.tensor([True, False, True]))
         self.assertFalse(thunder.torch.programs()[-1].__wrapped__.__self__.calls)
 
+    def test_values_are_put_where_a_mask_and_an_index_say(self):
+        mask, index = torch.tensor([True, False, True]), torch.tensor([0, 1])
+        self.same(lambda x, i, m, values: torch.ops.aten.index_put(x, [None, i, m], values), r(1, 2, 3), index, mask, torch.tensor(2.0))
+
+    def test_memory_is_read_anew_by_resize(self):
+        image = torch.randn(2, 3, 4, 5)
+        for x in (image, image.contiguous(memory_format=torch.channels_last), torch.randn(3, 4).t()):
+            for size in ((4,), (5, 2, 1), (2, 2, 3, 1), (x.numel(),)):
+                formats = (torch.contiguous_format, torch.channels_last)[:1 + (len(size) == 4)]
+                for kind in formats:
+                    self.same(lambda x: torch.ops.aten.resize(x, size, memory_format=kind), x)
+                self.same(torch.ops.aten.resize_as, x, torch.randn(size))
+        longer = support.compiled(lambda x: torch.ops.aten.resize(x, (3, 4)))(torch.arange(6.0))
+        self.assertEqual(longer.flatten()[:6].tolist(), list(range(6)))
+        self.assertEqual(longer.shape, (3, 4))
+
     def test_values_are_put_where_a_mask_holds(self):
         mask = torch.tensor([[True, False, True], [False, True, True]])
 

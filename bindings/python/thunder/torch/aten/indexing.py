@@ -45,9 +45,9 @@ def index_put(self, indices, values, accumulate=False):
 def _put_where(self, indices, values, accumulate):
     """A mask of the first dims, and one value for all places, or one for each."""
     mask = indices[0]
-    rest = self.ndim - mask.ndim
+    rest = self.ndim - mask.ndim if len(indices) == 1 else 0
     each = values.ndim == rest + 1 and values.shape[0] != 1
-    if len(indices) > 1 or not _is_mask(mask) or values.ndim > rest + 1 or (each and values.shape[0] == 0):
+    if len(indices) > 1 or values.ndim > rest + 1 or (each and values.shape[0] == 0):
         raise NotImplementedError("a mask beside other indices, or without places: write torch.where(mask, values, x)")
     values = op["to"](values, self.dtype)
     values = _to_places(mask, values) if each else op["squeeze"](values, [0]) if values.ndim > rest else values

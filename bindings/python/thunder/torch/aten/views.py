@@ -1,5 +1,8 @@
 """Views. A trace of ours is functional: they are values, which the plan puts into the memory of what they show."""
 import itertools
+import math
+
+import torch
 
 from ... import _create, _sizes, _thunder
 from .. import _private
@@ -51,6 +54,13 @@ def select(self, dim, index):
 @row("alias", "lift_fresh", "lift", "alias_copy")
 def alias(self):
     return op["permute"](self, list(range(self.ndim)))
+
+
+def left_by_empty(dtype):
+    """What stands in memory that torch leaves as it was: zeros, or what it fills it with where results are to be deterministic."""
+    if not (torch.are_deterministic_algorithms_enabled() and torch.utils.deterministic.fill_uninitialized_memory):
+        return 0
+    return float("nan") if dtype.is_floating_point else True if dtype is torch.bool else torch.iinfo(dtype).max
 
 
 # ---- strides of one's own ----
@@ -137,3 +147,16 @@ def as_strided_scatter(node, self, src, size, stride, storage_offset=None):
     written = op["index_put"](flat, [index], op["reshape"](src, [-1]))
     sizes = [self.shape[d] for d in order]
     return op["permute"](op["reshape"](written, sizes), sorted(range(len(order)), key=order.__getitem__))
+
+
+@row("resize", "resize_as", node=True)
+def resize(node, self, size, memory_format=None):
+    """The first elements of its memory, of a copy that lies as it does, in the order in which the result lies; what is new is as `empty` leaves it."""
+    (flat, _), _ = _flat(node, self)
+    fake = meta(node)
+    order, sizes = order_of(fake.stride(), fake.shape), [int(one) for one in fake.shape]
+    count, have = math.prod(sizes), int(flat.shape[0])
+    if count > have:
+        flat = op["cat"]([flat, op["full"]([count - have], left_by_empty(fake.dtype), self.dtype, self.device)])
+    made = op["reshape"](op["slice"](flat, 0, 0, count), [sizes[d] for d in order])
+    return op["permute"](made, sorted(range(len(order)), key=order.__getitem__))
