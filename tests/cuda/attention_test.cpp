@@ -37,7 +37,7 @@ F of_stand_in(const char* name) {
 
 struct CudaAttention : CudaTest {
   // The result and the gradients of all three.
-  Ref<Compiled> all_of(const Case& c, const char* dtype = "bfloat16") {
+  Ref<Compiled> all_of(const Case& c, const char* dtype = "bfloat16", const CompileOptions* options = nullptr) {
     return compile([&c, dtype](Scope& s, const Values& in, Values& out) {
       Tensor* half[3];
       for (size_t i = 0; i < 3; i++) {
@@ -51,7 +51,7 @@ struct CudaAttention : CudaTest {
       const Values* grads = s.grad(op(s, "sum", {any(op(s, "mul", {any(y), any(y)}))}), wrt);
       out.push(Ref<Tensor>(y));
       for (size_t i = 0; i < 3; i++) out.push((*grads)[i].tensor);
-    });
+    }, options);
   }
   std::vector<Ref<Tensor>> inputs(const Case& c) {
     return {random(c.query, 1, -2, 2), random(c.key, 2, -2, 2), random(c.value, 3)};
@@ -378,6 +378,26 @@ TEST_F(CudaAttention, lengths_after_the_first_share_plans_until_one_comes_often)
   for (int i = 0; i < 1000 && plans() < before + 2; i++) expect_close(call(*f, on_gpu(in)), expected);
   EXPECT_EQ(plans(), before + 2) << "a length that comes again has its own at last";
   for (int i = 0; i < 3; i++) expect_close(call(*f, on_gpu(in)), expected);
+}
+
+TEST_F(CudaAttention, lengths_that_the_caller_says_vary_share_plans) {
+  const auto plans = of_stand_in<decltype(&fake_cudnn_plans)>("fake_cudnn_plans");
+  if (!plans) GTEST_SKIP() << "needs the stand-in for cuDNN";
+  CompileOptions options;  // as torch.compile gives them, whose symbols they are
+  options.set("automatic_dynamic_shapes", Any::boolean(false));
+  options.set("dynamic_shapes", Any::string("0:2,4,s0,16;1:2,2,s0,16;2:2,2,s0,16"));
+  const auto with_length = [](int64_t n) { return Case{{2, 4, n, 16}, {2, 2, n, 16}, {2, 2, n, 16}, true, true}; };
+  const Case first = with_length(40);
+  auto f = all_of(first, "bfloat16", &options);
+  const auto made_by = [&](int64_t length) {
+    const auto in = inputs(with_length(length));
+    const auto expected = call(*f, in);
+    const int64_t before = plans();
+    expect_close(call(*f, on_gpu(in)), expected);
+    return plans() - before;
+  };
+  made_by(40), made_by(33);
+  for (const int64_t length : {50, 63, 37}) EXPECT_EQ(made_by(length), 0) << length;
 }
 
 TEST_F(CudaAttention, without_a_causal_mask_padding_is_masked) {

@@ -26,7 +26,8 @@ KernelPtr prepare(const NodeView& view, void* user) {
   Session& session = CudnnSessions::session_of(view, user);
   const CompileSettings& settings = view.settings;
   // A plan of its own may give other bits in the last place than the one that a length had before.
-  const bool length_varies = !settings.deterministic && settings.dynamic.value_or(settings.automatic_dynamic_shapes);
+  const bool any_varies = settings.automatic_dynamic_shapes || !settings.dynamic_shapes.empty();
+  const bool length_varies = !settings.deterministic && settings.dynamic.value_or(any_varies);
   KernelPtr made = is_convolution(view) ? prepare_convolution(session, view)
                                         : prepare_attention(session, *AttentionSizes::of(view), length_varies);
   if (!made) fail(Code::declined, "cuDNN has no engine for this");
