@@ -37,19 +37,21 @@ class Regions {
   void find_materialized();
 
   // Partitions the nodes of a window. Those that `wants` accepts and that depend on no node after the region are inside
-  // it; those that depend on a node inside or after it are after it; the others are before it. Sets sides_, by the
-  // distance from `first`, and nodes_, the nodes inside.
+  // it; those that depend on a node inside or after it are after it; the others are before it. Nodes that are not pure
+  // keep their order. Sets sides_, by the distance from `first`, and nodes_, the nodes inside.
   template <class Wants>
   void partition_window(size_t first, size_t end, const Wants& wants) {
     inside_.clear(), results_after_.clear();
     sides_.clear(), nodes_.clear();
+    bool effects_after = false;
     for (size_t i = first; i < end; i++) {
       const Node& n = *entries_[i].node;
-      const bool needs_after = values_.reads_any(entries_[i].values, results_after_);
+      const bool needs_after = values_.reads_any(entries_[i].values, results_after_) ||
+                               (effects_after && !n.op->pure);
       const bool needs_any = needs_after || values_.reads_any(entries_[i].values, inside_);
       const Side side = !needs_after && wants(i) ? Side::inside : needs_any ? Side::after : Side::before;
       if (side == Side::inside) inside_.add(n), nodes_.push_back(&n);
-      if (side == Side::after) results_after_.add(n);
+      if (side == Side::after) results_after_.add(n), effects_after |= !n.op->pure;
       sides_.push_back(side);
     }
   }

@@ -67,7 +67,7 @@ class Siblings {
     dependents_.add(*entries_[first].node);
     for (size_t i = first + 1; i < std::min(entries_.size(), first + kSiblingWindow); i++) {
       const Entry& entry = entries_[i];
-      const bool passes = entry.kernel || def(*entry.node).view || entry.max_elements <= 1;
+      const bool passes = entry.kernel || def(*entry.node).view || (entry.max_elements <= 1 && entry.node->op->pure);
       if (!passes) return false;
       if (dependents_.read_by(*entry.node)) dependents_.add(*entry.node);
       else if (may_join(entries_[first], entry) && reads_the_same(entry) && merge_pair(first, i)) return true;

@@ -90,6 +90,20 @@ class Ops(unittest.TestCase):
         self.assertIn("square_plus_py(", str(th.last_traces(f)[0]))
         self.assertEqual([y.tolist() for y in both(x, x)], [[2, 4], [0, 0]])
 
+    def test_with_effects_run_in_their_order(self):
+        order = []
+
+        @th.op("order.noted(tensor x, str name) -> tensor", meta=lambda line: line.inputs[0], effects=True, not_differentiable=True)
+        def noted(x, name):
+            order.append(name)
+            return x
+
+        def f(x, y):
+            x.add_(x.flip(0))                 # what reads this comes behind its kernel, what does not may come before
+            return noted(x.sigmoid(), "first"), noted(y, "second"), noted((x * 2).exp(), "third")
+        th.compile(f)(th.ones(6), th.ones(4))
+        self.assertEqual(order, ["first", "second", "third"])
+
     def test_are_listed_with_their_doc(self):
         row = next(row for row in th.ops() if row["name"] == "square_plus_py")
         self.assertEqual(row["doc"], "x * x + c.")
