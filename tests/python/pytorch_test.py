@@ -55,6 +55,14 @@ class Loops(unittest.TestCase):
 
 
 class Functions(unittest.TestCase):
+    def test_of_norms_refuse_statistics_of_one_place(self):
+        x = th.ones(4, 3, 1)
+        for norm in (nn.InstanceNorm1d(3), th.compile(nn.InstanceNorm1d(3)), nn.functional.instance_norm, th.compile(nn.functional.instance_norm)):
+            with self.assertRaisesRegex((ValueError, th.Error), "more than one place"):
+                norm(x)
+        self.assertEqual(nn.InstanceNorm1d(3, track_running_stats=True).eval()(x).shape, (4, 3, 1))
+        self.assertEqual(nn.functional.instance_norm(x, th.zeros(3), th.ones(3), use_input_stats=False).shape, (4, 3, 1))
+
     def test_of_norms_write_the_running_statistics(self):
         for ways in (lambda f: f, th.compile):
             for norm, layer, training in ((nn.functional.batch_norm, nn.BatchNorm1d(3), "training"),

@@ -99,6 +99,15 @@ void cross_map_init(ModuleInit& m) {
   m.require(m.module.integer("size") > 0, "size must be positive, got ", m.module.integer("size"));
 }
 
+// A statistic of one place makes zeros of all.
+void require_places(const ModuleCall& c, Tensor* x) {
+  if (x->kind() == Tensor::Kind::failed) return;
+  Dim places = 1;
+  for (size_t i = 2; i < x->type().rank(); i++) places = places * x->type().shape[i];
+  require(hint(places) != 1, c.module.kind().name(),
+          ": statistics of a channel need more than one place, got input ", name(x->type()));
+}
+
 // Statistics of each sample's channel; the running ones move towards their mean over the batch. As in PyTorch no batch
 // is counted, and momentum None moves nothing.
 template <size_t dims>
@@ -108,6 +117,7 @@ void instance_norm(ModuleCall& c) {
   const bool alone = x->kind() != Tensor::Kind::failed && x->type().rank() == dims + 1;
   if (alone) x = c.op("unsqueeze", {x, 0});
   const bool own = !mean || !variance || c.training();
+  if (own) require_places(c, x);
   Tensor* y = c.op("instance_norm", {x, own ? nullptr : mean, own ? nullptr : variance, c.tensor("weight"),
                                      c.tensor("bias"), own, 0.0, c.module.real("eps")});
   if (own && mean && variance && c.module.option("momentum").kind != ArgKind::none) {
