@@ -107,6 +107,24 @@ class Views(unittest.TestCase):
             for k in (1, 2, 4):
                 self.beside(f, run, (torch.arange(6.0), k), False, f"k = {k}, dynamic = {dynamic}")
 
+    def test_of_an_argument_that_is_written_and_begins_elsewhere(self):
+        def halves(x):
+            x.select(1, 0).mul_(3)
+            return x.chunk(2, 1)[0]
+
+        def rows(x):
+            x.add_(1)
+            return x[1:], x.t()[x.shape[0] // 2:], x[0] * 2
+        for f in (halves, rows):
+            run = support.compiled(f, dynamic=True)
+            for n in (4, 6, 5):
+                theirs, ours = (torch.arange(n * 7.0 + 9)[9:].view(n, 7) for _ in range(2))
+                want, got = support.tensors(f(theirs)), support.tensors(run(ours))
+                for a, b in zip(want, got):
+                    self.assertTrue(torch.equal(a, b))
+                    self.assertEqual((a.stride(), a.storage_offset()), (b.stride(), b.storage_offset()))
+                self.assertEqual(_kind(got, [ours]), _kind(want, [theirs]))
+
     def test_of_an_argument_that_begins_elsewhere_at_each_call(self):
         for dynamic in (None, True):
             run, memory = support.compiled(lambda x: x[1:], dynamic=dynamic), torch.arange(20.0)

@@ -108,8 +108,9 @@ class Results:
 
     def __init__(self, graph, inputs, sizes, visible, shares=True, aliases=()):
         output = next(node for node in reversed(graph.nodes) if node.op == "output")
-        self.inputs, self.sizes, self.made = inputs, sizes, {}
+        self.inputs, self.sizes, self.made, self.aliases = inputs, sizes, {}, aliases
         self.written = {node.args[0] for node in graph.nodes if node.op == "call_function" and str(node.target) == "aten.copy_.default"}
+        self.stored = {node.args[1]: node.args[0] for node in graph.nodes if node.args and node.args[0] in self.written and str(node.target) == "aten.copy_.default"}
         nodes = [_private.token_of(node) if isinstance(node, torch.fx.Node) else node for node in output.args[0]]
         self.users = len(nodes) if visible is None else visible
         self.parts = self._parts(nodes[:self.users], aliases) if shares else {}
@@ -129,7 +130,8 @@ class Results:
     def _parts(self, nodes, aliases):
         """{number of a result: (the tensor whose memory it shows, the views that lead there, whether it is the first that is that tensor)}"""
         found = {at: viewed(node) for at, node in enumerate(nodes) if isinstance(node, torch.fx.Node) and isinstance(node.meta.get("val"), torch.Tensor)}
-        found = {at: (root, way) for at, (root, way) in found.items() if not self._is_argument(root) and isinstance(root.meta.get("val"), torch.Tensor)}
+        found = {at: (root, way) for at, (root, way) in found.items() if not self._is_argument(root) and isinstance(root.meta.get("val"), torch.Tensor)
+                 and not (at in aliases and self._shows_stored(root, way))}
         users, whole = collections.Counter(root for root, _ in found.values()), set()
         parts = {}
         for at, (root, way) in found.items():
@@ -138,6 +140,10 @@ class Results:
                 parts[at] = root, way, not way and root not in whole
                 whole.update([root] if not way else ())
         return parts
+
+    def _shows_stored(self, root, way):
+        """Whether it is a view of what an argument holds in the end: torch takes it for one of that argument's memory."""
+        return bool(way) and root in self.stored and self.stored[root] in self.inputs
 
     def _place(self, at, node):
         if not isinstance(node, torch.fx.Node):
@@ -152,6 +158,8 @@ class Results:
         root, way = viewed(node)
         if self._is_argument(root) and isinstance(root.meta.get("val"), torch.Tensor):
             return Shown(self.inputs.index(root), root, way, self.sizes)
+        if at in self.aliases and self._shows_stored(root, way):
+            return Shown(self.inputs.index(self.stored[root]), self.stored[root], way, self.sizes)
         return self._computed(node, at < self.users)
 
     def _computed(self, node, visible):
