@@ -52,6 +52,7 @@ class Replay {
       else
         replay_line(*n);
     }
+    draws_.make(call_.draws);
     return finish();
   }
 
@@ -85,7 +86,9 @@ class Replay {
     }
     if (n.op->name() == "checkpoint") return replay_checkpoint(n);
     if (n.op->name() == "grad") return replay_gradient(n);
-    const std::optional<Drawn> drawn = n.op->prim ? draws_.draw(n) : std::nullopt;
+    std::optional<Drawn> drawn;
+    if (n.op->prim) drawn = draws_.draw(n);
+    else draws_.pass(n);
     check();
     if (drawn) tensors_[drawn->of] = drawn->state;
     collect_arguments(n);

@@ -18,6 +18,7 @@ struct ReplayCall {
   std::vector<Tensor*> numbers;
   // For each value of the trace the root of its memory when it was recorded; empty: irrelevant.
   std::span<const ValueId> roots;
+  int64_t draws = 0;  // at least so many were made, though fewer lines that draw may be left
   // Output: the symbols among the integers on whose value some node depends.
   std::vector<int64_t> read;
 };

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <unordered_set>
+#include <vector>
 
 #include "ir/draws.h"
 #include "tracer/scope.h"
@@ -37,31 +38,44 @@ class ReplayedDraws {
   bool makes_state(const Node& n) const {
     return (n.op->name() == kAdvance && n.args[0].v == state_) || moves_state(n);
   }
-  // Whether it draws what others draw as well. Lines of later stages may draw the same numbers again; as one line each
-  // they would draw others.
+  // Whether it draws what others draw as well, or what was drawn before. Lines of later stages may draw the same
+  // numbers again, or stand elsewhere; as one line each they would draw others.
   bool shares(const Node& node) const {
     bool alone = true;
     for_each_prim(node, [&](const Node& prim) {
-      if (const auto draw = own_draw(prim)) alone &= uses_.at(draw->ordinal) == 1;
+      if (const auto draw = own_draw(prim)) alone &= uses_.at(draw->ordinal) == 1 && draw->ordinal >= made();
     });
     return !alone;
+  }
+  // So many draws, in their order: lines that drew for nobody may be gone.
+  void make(int64_t draws) {
+    while (made() < draws) {
+      const Draw drawn = scope_.builder().draw();
+      drawn_.push_back({scope_.wrap(drawn.state.id), drawn.ordinal, kNoValue});
+    }
+  }
+  // Before a composite is called, which draws by itself.
+  void pass(const Node& node) {
+    for_each_prim(node, [&](const Node& prim) {
+      if (const auto draw = own_draw(prim)) make(draw->ordinal), drawn_.push_back({nullptr, 0, kNoValue});
+    });
   }
   // The random state that a prim draws from; none: it draws nothing. An error is the scope's.
   std::optional<Drawn> draw(const Node& n) {
     const auto draw = own_draw(n);
     if (!draw) return std::nullopt;
-    auto [it, fresh] = draws_.try_emplace(draw->ordinal);
-    if (fresh) {
-      const Draw drawn = scope_.builder().draw();
-      it->second = {scope_.wrap(drawn.state.id), drawn.ordinal, draw->state};
-    }
-    if (draw->state == state_) return it->second;
-    Any move[] = {Any::tensor(it->second.state), {}};
+    make(draw->ordinal + 1);
+    Drawn drawn = drawn_.at(static_cast<size_t>(draw->ordinal));
+    drawn.of = draw->state;
+    if (draw->state == state_) return drawn;
+    Any move[] = {Any::tensor(drawn.state), {}};
     move[1].kind = ArgKind::device, move[1].i = 0, move[1].device = trace_.type(draw->state).device;
-    return Drawn{scope_.invoke("prims.to_device", move, nullptr, nullptr, 0, nullptr), it->second.ordinal, draw->state};
+    drawn.state = scope_.invoke("prims.to_device", move, nullptr, nullptr, 0, nullptr);
+    return drawn;
   }
 
  private:
+  int64_t made() const { return static_cast<int64_t>(drawn_.size()); }
   bool is_state(ValueId v) const { return v == state_ || moved_.count(v); }
   bool moves_state(const Node& n) const {
     return state_ != kNoValue && n.op->name() == "prims.to_device" && is_state(n.args[0].v);
@@ -77,7 +91,7 @@ class ReplayedDraws {
   ValueId state_ = kNoValue;
   std::unordered_set<ValueId> moved_;  // copies of it on devices
   std::map<int64_t, int> uses_;        // prims that draw it, by ordinal
-  std::map<int64_t, Drawn> draws_;
+  std::vector<Drawn> drawn_;           // by ordinal; without a state: by a composite
 };
 
 }  // namespace thunder

@@ -80,6 +80,8 @@ class TracingScope : public Scope {
   // For each of these concrete tensors whether the loss depends on it, as far as was recorded: others have no gradient.
   std::vector<bool> reached(Tensor* loss, std::span<Tensor* const> tensors);
   std::vector<Tensor*> checkpointed(std::span<Tensor* const> inputs, const Body& body) override;
+  // How often it drew so far.
+  int64_t draws() const { return draws_; }
 
   // Adds an argument of the program and returns its proxy. `like` null: a live number.
   Tensor* argument_proxy(const TensorType& type, std::string name, Ref<Tensor> like);
@@ -147,8 +149,6 @@ class TracingScope : public Scope {
   ValueId add_input(const TensorType& type, Source source, std::string name, Ref<Tensor> captured);
   // A float among them, which is a plain number where an op wants one.
   void keep_live(ValueId v, double value, size_t leaf, LeafReads& reads) { live_floats_[v] = {value, leaf, &reads}; }
-  // How often it drew so far.
-  int64_t draws() const { return draws_; }
 
  private:
   struct ViewKey {

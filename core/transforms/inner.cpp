@@ -31,6 +31,7 @@ Inner trace_inside(Scope& scope, Function& f, const Values& in, std::span<const 
     outputs.push_back(t);
   }
   inner.trace = traced.finish(outputs);
+  inner.draws = traced.draws();
   inner.captured = traced.captured();
   if (auto expanded = expand_gradients(inner.trace, *scope.environment().registry)) inner.trace = std::move(*expanded);
   return inner;
@@ -63,7 +64,9 @@ std::vector<Tensor*> replay_inside(Scope& scope, const Inner& inner, Trace trace
   if (!knows_symbols(scope, trace)) note_symbols(trace.nodes);
   if (auto merged = cse(trace, context)) trace = std::move(*merged);
   if (auto alive = dce(trace, context)) trace = std::move(*alive);
-  return replay(scope, trace, inputs_inside(scope, inner, trace, arguments));
+  ReplayCall call;
+  call.draws = inner.draws;
+  return replay(scope, trace, inputs_inside(scope, inner, trace, arguments), &call);
 }
 
 std::vector<size_t> real_leaves(const std::string& who, const Values& in, const std::string& paths) {

@@ -18,6 +18,7 @@ struct Inner {
   Ref<Values> results;                    // as the function gave them
   std::vector<size_t> outputs;            // by output of the trace: the leaf of the results
   size_t arguments = 0;
+  int64_t draws = 0;  // how often the function drew
 };
 
 // Throws errors of the function.

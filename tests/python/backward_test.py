@@ -85,6 +85,25 @@ class Backward(unittest.TestCase):
                 self.close(th.grad_of(compiled(x).sum(), [x]), [[slope, slope]])
         self.assertEqual(th.last_backward_traces(compiled), [])
 
+    def test_draws_what_the_function_draws_op_by_op(self):
+        def last(x):
+            th.rand(3)                        # for nobody, but the next numbers are others
+            return x * th.rand(3)
+
+        def nothing(x):
+            th.rand(3)
+            return x * 2
+        for f in (last, nothing):
+            drawn = []
+            for way in (f, th.compile(f), th.compile(th.value_and_grad(lambda x: f(x).sum())), th.value_and_grad(th.compile(lambda x: f(x).sum()))):
+                th.seed(3)
+                with th.tape():
+                    made = way(th.ones(3))
+                drawn.append((float((made[0] if isinstance(made, tuple) else made.sum()).item()), th.rand(1).item()))
+            for one in drawn:
+                self.assertAlmostEqual(one[0], drawn[0][0], places=5)
+                self.assertEqual(one[1], drawn[0][1])
+
     def test_of_a_saved_trace(self):
         f = th.compile(lambda x: x.exp())
         f(arr(3))
