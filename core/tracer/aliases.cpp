@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "ir/dim_reads.h"
+#include "tracer/needed.h"
 
 namespace thunder {
 namespace {
@@ -157,11 +158,7 @@ void Aliases::require_current(std::span<const Node* const> nodes, ValueId loss, 
   };
   auto is_used = [&](ValueId id) { return id < used.size() && used[id]; };
   mark(loss);
-  for (size_t i = nodes.size(); i-- > 0;) {
-    bool on = false;
-    for (ValueId r : nodes[i]->results) on |= is_used(r);
-    if (on) for_each_value(nodes[i]->args, mark);
-  }
+  for (size_t i = nodes.size(); i-- > 0;) for_each_source(*nodes[i], is_used, mark);
   if (used[wrt]) return;
   for (ValueId old = first; old != last; old = superseded_.at(old))
     require(!is_used(old), kWrittenAfterUse);

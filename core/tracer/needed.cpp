@@ -1,8 +1,5 @@
 #include "tracer/needed.h"
 
-#include <algorithm>
-
-#include "ops/op.h"
 #include "tracer/eager.h"
 #include "tracer/tracing.h"
 
@@ -13,8 +10,7 @@ namespace {
 // Includes the values inside a line, which the gradients recorded after it read.
 void add_needed(const Node& line, ValueSet& into) {
   if (!def(line).nondiff.empty()) return;
-  const bool wanted = std::any_of(line.results.begin(), line.results.end(), [&](ValueId r) { return into.has(r); });
-  if (wanted) for_each_value(line.args, [&](ValueId v) { into.add(v); });
+  for_each_source(line, [&](ValueId r) { return into.has(r); }, [&](ValueId v) { into.add(v); });
   for (size_t i = line.body.size(); i-- > 0;) add_needed(*line.body[i], into);
 }
 

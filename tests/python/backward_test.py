@@ -85,6 +85,24 @@ class Backward(unittest.TestCase):
                 self.close(th.grad_of(compiled(x).sum(), [x]), [[slope, slope]])
         self.assertEqual(th.last_backward_traces(compiled), [])
 
+    def test_gives_none_to_what_no_result_depends_on(self):
+        x, y = th.ones(3).requires_grad_(), th.ones(3).requires_grad_()
+        f = th.compile(lambda x, y: (x * 2, y * 3))
+        with th.tape():
+            first, _ = f(x, y)
+            first.sum().backward()
+        self.assertEqual(x.grad.tolist(), [2, 2, 2])
+        self.assertIsNone(y.grad)
+
+    def test_passes_by_what_the_function_writes_and_the_loss_does_not_read(self):
+        def f(x, y):
+            y.zero_()
+            return x * 2
+        x, y = th.ones(3).requires_grad_(), th.ones(3).requires_grad_()
+        with th.tape():
+            th.compile(f)(x, y).sum().backward()
+        self.assertEqual((x.grad.tolist(), y.grad), ([2, 2, 2], None))
+
     def test_draws_what_the_function_draws_op_by_op(self):
         def last(x):
             th.rand(3)                        # for nobody, but the next numbers are others

@@ -8,6 +8,7 @@
 #include "jit/compile.h"
 #include "ops/grad.h"
 #include "passes/inside.h"
+#include "tracer/needed.h"
 #include "tracer/recorder.h"
 #include "tracer/trace_inputs.h"
 #include "transforms/inner.h"
@@ -102,6 +103,18 @@ std::vector<size_t> turn_writes_into_outputs(Trace& trace) {
   return out;
 }
 
+// For each output the inputs to which gradients flow from it.
+std::vector<std::vector<bool>> find_reached_inputs(const Trace& trace) {
+  std::vector<std::vector<bool>> out;
+  for (ValueId v : trace.outputs) {
+    ValueSet needed(trace.store->size());
+    add_needed(trace.nodes, v, needed);
+    std::vector<bool>& reached = out.emplace_back();
+    for (const Input& input : trace.inputs) reached.push_back(needed.has(input.value));
+  }
+  return out;
+}
+
 Partition partition_joint_trace(JointTrace joint, Context& context, const CompileOptions& options) {
   const Executors executors = executors_for(context, options);
   InterruptCheck check(context.interrupts());
@@ -127,6 +140,7 @@ Split::Parts build_split_parts(Context& context, const CompileOptions& options, 
   parts.wrt = find_differentiable_inputs(trace, parts.inputs);
   parts.outputs.results = inner.outputs;
   parts.outputs.written = turn_writes_into_outputs(trace);
+  parts.reaches = find_reached_inputs(trace);
   note_symbols(trace.nodes);
   parts.partition = partition_joint_trace(
       build_joint_trace(std::move(trace), context.registry(), parts.wrt, parts.cotangents), context, options);

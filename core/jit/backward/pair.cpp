@@ -22,6 +22,11 @@ class SplitCall final : public TapedCall {
   SplitCall(Ref<Split> split, TapedInputs inputs)
       : TapedCall(std::move(inputs)), split_(std::move(split)) {}
 
+  bool depends(size_t result, size_t value) const override {
+    const std::vector<std::vector<bool>>& reaches = split_->parts().reaches;
+    return result >= reaches.size() || reaches[result][input_of(value)];
+  }
+
   void differentiate(Grad& grad) const override {
     const size_t outputs = split_->parts().outputs.differentiable();
     for (size_t i = outputs; i < grad.count(); i++)

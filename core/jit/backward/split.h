@@ -36,6 +36,7 @@ class Split : public Auxiliary {
     std::vector<size_t> wrt;         // by gradient: which input
     std::vector<size_t> cotangents;  // by cotangent: which output
     Outputs outputs;
+    std::vector<std::vector<bool>> reaches;  // by output but what is saved: the inputs to which gradients flow from it
     size_t leaves = 0;  // of the function's results
     std::string structure;
   };

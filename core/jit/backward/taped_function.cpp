@@ -103,6 +103,12 @@ EagerBuilder& tape_of(const Grad& grad) {
   return *tape;
 }
 
+size_t TapedCall::input_of(size_t value) const {
+  size_t input = 0;
+  for (;; input++)
+    if (leaves_[input].kind == ArgKind::none && value-- == 0) return input;
+}
+
 TapedInputs TapedCall::inputs(const Grad& grad) const {
   TapedInputs out;
   auto next = grad.args[0].value_list().begin();

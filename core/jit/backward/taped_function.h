@@ -6,6 +6,7 @@
 
 #include "jit/call.h"
 #include "tracer/eager.h"
+#include "tracer/needed.h"
 
 namespace thunder {
 
@@ -38,12 +39,15 @@ struct TapedInputs {
 };
 
 // A line of a tape that stands for a call of a compiled function. Its one argument are the values among its inputs.
-class TapedCall : public OpDef {
+class TapedCall : public OpDef, public Dependencies {
  public:
   explicit TapedCall(TapedInputs inputs);
   virtual void differentiate(Grad& grad) const = 0;
+  bool depends(size_t, size_t) const override { return true; }
 
  protected:
+  // Which input the value is.
+  size_t input_of(size_t value) const;
   // The inputs as the gradient sees them.
   TapedInputs inputs(const Grad& grad) const;
   // Adds the gradients that the function's derivation from scratch gives.
