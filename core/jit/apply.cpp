@@ -4,6 +4,20 @@
 #include "tracer/eager.h"
 
 namespace thunder {
+namespace {
+
+// What a tape ran op by op may give arguments, views of them and of one another: results have memory of their own.
+Values* copy_results(Scope& tape, Values* results) {
+  for (size_t i = 0; i < results->size() && !tape.status(); i++) {
+    Tensor* t = (*results)[i].tensor.get();
+    if (!t || t->kind() == Tensor::Kind::number) continue;
+    const Any x = Any::tensor(t);
+    results->set_tensor(i, Ref<Tensor>(tape.invoke("clone", {&x, 1}, nullptr, nullptr, 0, nullptr)));
+  }
+  return results;
+}
+
+}  // namespace
 
 Values* Compiled::apply(Scope& scope, const Values& in) {
   const Ref<Compiled> kept(this);
@@ -11,7 +25,8 @@ Values* Compiled::apply(Scope& scope, const Values& in) {
                      settings_.cache != CacheMode::no_caching && context_->stance() == Stance::normal;
   if (partitions && !not_partitioned_.load(std::memory_order_relaxed) && !scope.status())
     if (Values* results = call_partitioned(scope, in)) return results;
-  if (scope.tracing() || scope.taped()) return thunder::apply(scope, *function_, in);
+  if (scope.tracing()) return thunder::apply(scope, *function_, in);
+  if (scope.taped()) return copy_results(scope, thunder::apply(scope, *function_, in));
   auto out = make<Values>();
   if (Status* failed = scope.status() ? nullptr : call(in, *out)) scope.fail(Ref<Status>::adopt(failed));
   return scope.own(std::move(out));

@@ -122,6 +122,18 @@ class Backward(unittest.TestCase):
                 self.assertAlmostEqual(one[0], drawn[0][0], places=5)
                 self.assertEqual(one[1], drawn[0][1])
 
+    def test_results_have_memory_of_their_own_where_a_tape_runs_it_op_by_op(self):
+        def f(x):
+            x.mul_(2)
+            return x, x[1:]
+        x = th.ones(3)
+        with th.tape():
+            whole, rest = th.compile(f)(x)
+        x.zero_()
+        self.assertEqual((whole.tolist(), rest.tolist()), ([2, 2, 2], [2, 2]))
+        rest.zero_()
+        self.assertEqual(whole.tolist(), [2, 2, 2])
+
     def test_of_a_saved_trace(self):
         f = th.compile(lambda x: x.exp())
         f(arr(3))
