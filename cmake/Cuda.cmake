@@ -4,7 +4,7 @@ file(READ ${CMAKE_SOURCE_DIR}/tests/support/fake_cuda/emulation.h emulation)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/fake_cuda_emulation.inc CONTENT "R\"emulation(${emulation})emulation\"\n" @ONLY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/fake_cuda/emulation.h)
 
-foreach(library "driver cuda 1" "compiler nvrtc 13" "products cublasLt 13" "graphs cudnn 9" "solver cusolver 12" "blas cublas 13")
+foreach(library "driver cuda 1" "compiler nvrtc 13" "products cublasLt 13" "graphs cudnn 9" "solver cusolver 12" "blas cublas 13" "collectives nccl 2")
   separate_arguments(library)
   list(GET library 0 source)
   list(GET library 1 name)
@@ -20,6 +20,7 @@ target_link_libraries(fake_cublasLt PRIVATE fake_cuda)
 target_link_libraries(fake_cudnn PRIVATE fake_cuda)
 target_link_libraries(fake_cusolver PRIVATE fake_cuda)
 target_link_libraries(fake_cublas PRIVATE fake_cuda)
+target_link_libraries(fake_nccl PRIVATE fake_cuda)
 
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cuda/*_test.cpp ${CMAKE_SOURCE_DIR}/tests/battery/*.cpp)
 list(FILTER sources EXCLUDE REGEX "/battery/[a-z_]*_test\\.cpp$")
@@ -29,9 +30,10 @@ find_path(THUNDER_CUDA_INCLUDE cuda.h PATHS ENV CUDA_HOME PATH_SUFFIXES include 
 if(THUNDER_CUDA_INCLUDE)
   target_include_directories(cuda_test SYSTEM PRIVATE ${THUNDER_CUDA_INCLUDE})
 endif()
-add_dependencies(cuda_test fake_cuda fake_nvrtc fake_cublasLt fake_cudnn fake_cusolver fake_cublas)
+add_dependencies(cuda_test fake_cuda fake_nvrtc fake_cublasLt fake_cudnn fake_cusolver fake_cublas fake_nccl)
 set(THUNDER_FAKE_CUDA THUNDER_CUDA_DRIVER=${fake}/libcuda.so.1 THUNDER_NVRTC=${fake}/libnvrtc.so.13 THUNDER_CUBLASLT=${fake}/libcublasLt.so.13
-    THUNDER_CUDNN=${fake}/libcudnn.so.9 THUNDER_CUSOLVER=${fake}/libcusolver.so.12 THUNDER_CUBLAS=${fake}/libcublas.so.13)
+    THUNDER_CUDNN=${fake}/libcudnn.so.9 THUNDER_CUSOLVER=${fake}/libcusolver.so.12 THUNDER_CUBLAS=${fake}/libcublas.so.13
+    THUNDER_NCCL=${fake}/libnccl.so.2)
 add_test(NAME cuda COMMAND cuda_test --gtest_brief=1 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
 # Kernels of callers from Lua and Python, and garbage of Lua's, on the stand-ins.
 if(TARGET thunder_tool AND TARGET thunder_lua AND NOT THUNDER_SANITIZE)

@@ -46,6 +46,12 @@ static int core_mesh_local_rank(lua_State *L)
     return 1;
 }
 
+static int core_mesh_device(lua_State *L)
+{
+    constant_push(L, THUNDER_DEVICE, (int32_t)thunder_mesh_device(mesh_check(L, 1)));
+    return 1;
+}
+
 static int core_mesh_text(lua_State *L)
 {
     lua_pushstring(L, thunder_mesh_text(mesh_check(L, 1)));
@@ -79,6 +85,7 @@ void open_mesh(lua_State *L)
                                          {"mesh_size", core_mesh_size},
                                          {"mesh_index", core_mesh_index},
                                          {"mesh_local_rank", core_mesh_local_rank},
+                                         {"mesh_device", core_mesh_device},
                                          {"mesh_text", core_mesh_text},
                                          {"mesh_barrier", core_mesh_barrier},
                                          {"mesh_broadcast", core_mesh_broadcast},

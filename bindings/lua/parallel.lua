@@ -9,6 +9,8 @@ function members.size(self, axis) return core.mesh_size(self.handle, axis) end
 -- The number of this rank along an axis, from 0 as everywhere in the world outside of Lua; without one its rank in the world.
 function members.index(self, axis) return core.mesh_index(self.handle, axis) end
 function members.local_rank(self) return core.mesh_local_rank(self.handle) end
+-- Where this rank computes: the CPU, or the GPU that the engine drives.
+function members.device(self) return core.mesh_device(self.handle) end
 function members.barrier(self, axis) core.mesh_barrier(self.handle, axis) end
 -- Writes the values of one rank into a module's state, a tensor or a table of tensors of the others.
 function members.broadcast(self, tensors, axis, root)
@@ -22,7 +24,7 @@ end
 function Mesh.__newindex() core.refuse "a mesh cannot be changed" end
 function Mesh.__tostring(self) return ("mesh(%s)"):format(core.mesh_text(rawget(self, "handle"))) end
 
-local settings = { engine = true, timeout = true, communicator = true }
+local settings = { engine = true, timeout = true, communicator = true, folder = true }
 
 local function axis_text(name, size)
   if type(name) ~= "string" or math.type(size) ~= "integer" then
@@ -32,7 +34,7 @@ local function axis_text(name, size)
 end
 
 -- th.mesh { data = 2, tensor = -1 }: axes in the order of their names; a list { { "data", 2 }, { "tensor", -1 } } has an order of its
--- own. The last one varies first from rank to rank, and -1 is what the others leave. Options: engine, timeout, communicator.
+-- own. The last one varies first from rank to rank, and -1 is what the others leave. Options: engine, timeout, communicator, folder.
 function th.mesh(axes, options)
   if type(axes) ~= "table" then core.refuse(("mesh: axes are a table of names and sizes, got %s"):format(core.type_text(axes))) end
   local texts = {}

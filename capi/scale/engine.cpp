@@ -107,8 +107,8 @@ class EngineOfCaller : public scale::Engine {
   void give_up() override {
     if (engine_->desc.give_up) engine_->desc.give_up(engine_->desc.user);
   }
-  std::unique_ptr<scale::Group> open(const scale::ProcessPlace& place, int64_t communicator) override {
-    const thunder_engine_place given{sizeof given, place.rank, place.ranks, place.local_rank, communicator};
+  std::unique_ptr<scale::Group> open(const scale::ProcessPlace& place, const scale::JoinOptions& how) override {
+    const thunder_engine_place given{sizeof given, place.rank, place.ranks, place.local_rank, how.communicator};
     void* group = nullptr;
     int64_t rank = place.rank, ranks = place.ranks;
     engine_->call("open", [&] { return engine_->desc.open(&given, &group, &rank, &ranks, engine_->desc.user); });
@@ -142,7 +142,7 @@ extern "C" thunder_status* thunder_context_add_engine(thunder_context* context,
     auto kept = keep_descriptor<CEngine>(desc);
     need(context, "context"), need(kept->desc.name, "the name of the engine");
     kept->name = kept->desc.name;
-    check(!kept->name.empty() && kept->name != "mpi", "'", kept->name,
+    check(!kept->name.empty() && kept->name != "mpi" && kept->name != "nccl", "'", kept->name,
           "' is no name for an engine: ", kept->name.empty() ? "it is empty" : "it is built in");
     check_complete(kept->desc, kept->name);
     rank_axes(core(context)->registry()).add_engine(kept->name, std::make_shared<EngineOfCaller>(kept));

@@ -5,6 +5,7 @@
 #include "capi/options.h"
 #include "modules/world_grads.h"
 #include "scale/mpi/mpi.h"
+#include "scale/nccl/nccl.h"
 #include "scale/world.h"
 
 using namespace thunder;
@@ -15,6 +16,7 @@ namespace {
 
 constexpr OptionRow kOptions[] = {
     {"engine", ArgKind::string, "mpi", "what moves bytes between ranks"},
+    {"folder", ArgKind::string, "", "by which ranks find each other, for engines that need it"},
     {"timeout", ArgKind::real, "120.0", "seconds that the ranks of a collective wait for one another"},
     {"communicator", ArgKind::integer, "0", "the host's own, as an integer"},
     {"rank", ArgKind::integer, "0", "which process this is, where no launcher says it"},
@@ -55,25 +57,27 @@ scale::ProcessPlace place_of(const Options& options) {
   return {"", rank, ranks, rank};
 }
 
-std::shared_ptr<scale::Engine> engine_of(const RankAxesSlot& slot, const std::string& name) {
-  if (auto engine = slot.find_engine(name)) return engine;
+std::shared_ptr<scale::Engine> engine_of(Context& context, const std::string& name) {
+  if (auto engine = rank_axes(context.registry()).find_engine(name)) return engine;
+  if (name == "nccl") return scale::nccl_engine(context.devices());
   require(name == "mpi", "mesh: there is no engine '", name,
-          "'; 'mpi' is built in, thunder_context_add_engine adds others");
+          "'; 'mpi' and 'nccl' are built in, thunder_context_add_engine adds others");
   return scale::mpi_engine();
 }
 
-std::shared_ptr<World> open_world(const RankAxesSlot& slot, const Options& options) {
+std::shared_ptr<World> open_world(Context& context, const Options& options) {
   const scale::ProcessPlace place = place_of(options);
-  const scale::WorldOptions how{options.real("timeout", 120), options.integer("communicator", 0)};
-  auto engine = engine_of(slot, options.text("engine", "mpi"));
-  if (place.ranks == 1 && !how.communicator && !options.find("engine")) engine = nullptr;
+  const scale::WorldOptions how{options.real("timeout", 120),
+                                {options.integer("communicator", 0), std::string(options.text("folder", ""))}};
+  auto engine = engine_of(context, std::string(options.text("engine", "mpi")));
+  if (place.ranks == 1 && !how.join.communicator && !options.find("engine")) engine = nullptr;
   return std::make_shared<World>(std::move(engine), place, how);
 }
 
 // The one of the context.
 std::shared_ptr<World> world_of(Context& context, const Options& options) {
   RankAxesSlot& slot = rank_axes(context.registry());
-  auto world = std::dynamic_pointer_cast<World>(slot.get() ? slot.get() : slot.set(open_world(slot, options)));
+  auto world = std::dynamic_pointer_cast<World>(slot.get() ? slot.get() : slot.set(open_world(context, options)));
   if (options.find("timeout")) world->set_timeout(options.real("timeout", 120));
   return world;
 }
@@ -114,6 +118,9 @@ int64_t thunder_mesh_index(const thunder_mesh* mesh, const char* axis) noexcept 
 int64_t thunder_mesh_local_rank(const thunder_mesh* mesh) noexcept {
   const auto* const object = core(mesh);
   return object ? object->world->place().local_rank : -1;
+}
+thunder_device thunder_mesh_device(const thunder_mesh* mesh) noexcept {
+  return mesh ? static_cast<thunder_device>(core(mesh)->world->device()) : THUNDER_CPU;
 }
 const char* thunder_mesh_text(const thunder_mesh* mesh) noexcept {
   const auto* const object = core(mesh);

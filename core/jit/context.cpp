@@ -93,9 +93,9 @@ Context::Context(const ContextHooks& hooks)
   executors_.push_back(make<Executor>(fusion_executor(*targets_)));
   executors_.push_back(make<Executor>(cuda_executor(devices_)));
   executors_.push_back(make<Executor>(kernels_executor(devices_)));
+  executors_.push_back(make<Executor>(collectives_executor(devices_)));
   executors_.push_back(make<Executor>(transfer_executor(devices_)));
   executors_.push_back(make<Executor>(through_host_executor(devices_)));
-  executors_.push_back(make<Executor>(collectives_executor()));
   executors_.push_back(make<Executor>(host_executor()));
   built_in_executors_ = default_executors_ = executors_;
   for (const EngineRow& engine : engines())  // by name alone, and before host, which takes everything

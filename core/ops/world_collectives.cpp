@@ -12,6 +12,7 @@ class OneRank : public RankAxes {
  public:
   int64_t size(std::string_view axis) override { return check(axis), 1; }
   int64_t index(std::string_view axis) override { return check(axis), 0; }
+  Device device() const override { return Device::cpu; }
   Status* run(const CollectiveCall& call) override {
     copy_strided(call.in, call.out);
     return nullptr;
@@ -71,6 +72,16 @@ CollectiveCall call_of(const KernelArgs& k) {
   return call;
 }
 
+// Runs it on dense buffers.
+Status* run_dense(const KernelArgs& k, CollectiveCall call) {
+  const auto axes = axes_of(*collective(*k.op).slot);
+  const int64_t ranks = axes->size(call.axis);
+  if (ranks != call.ranks)
+    return refuse(cat(k.op->name(), ": axis '", call.axis, "' had ", call.ranks,
+                      " ranks when this was recorded, and has ", ranks, " here: record it again"));
+  return axes->run(call);
+}
+
 }  // namespace
 
 Status* run_collective(const KernelArgs& k) {
@@ -81,17 +92,20 @@ Status* run_collective_at(const KernelArgs& k, const char* where) {
   return catch_as_status([&]() -> Status* {
     CollectiveCall call = call_of(k);
     call.where = where;
-    const auto axes = axes_of(*collective(*k.op).slot);
-    const int64_t ranks = axes->size(call.axis);
-    if (ranks != call.ranks)
-      return refuse(cat(k.op->name(), ": axis '", call.axis, "' had ", call.ranks,
-                        " ranks when this was recorded, and has ", ranks, " here: record it again"));
     Dense in(k.in[0]), out(k.out[0]);
     if (in.is_copy()) copy_strided(k.in[0], in.buffer);
     call.in = in.buffer, call.out = out.buffer;
-    if (Status* failed = axes->run(call)) return failed;
+    if (Status* failed = run_dense(k, call)) return failed;
     if (out.is_copy()) copy_strided(out.buffer, k.out[0]);
     return nullptr;
+  });
+}
+
+Status* run_collective_on(Accelerator& device, const KernelArgs& k, const char* where) {
+  return catch_as_status([&] {
+    CollectiveCall call = call_of(k);
+    call.where = where, call.in = k.in[0], call.out = k.out[0], call.device = &device;
+    return run_dense(k, call);
   });
 }
 
@@ -112,6 +126,10 @@ std::shared_ptr<scale::Engine> RankAxesSlot::find_engine(std::string_view name) 
   const std::lock_guard lock(mutex_);
   const auto it = engines_.find(name);
   return it == engines_.end() ? nullptr : it->second;
+}
+
+Device device_of_ranks(const OpDef& op) {
+  return axes_of(*collective(op).slot)->device();
 }
 
 RankAxesSlot& rank_axes(const Registry& registry) {

@@ -16,10 +16,12 @@ class Engine;  // scale/engine.h
 
 namespace thunder {
 
+class Accelerator;  // device/accelerator.h
+
 enum class Collective : uint8_t { all_reduce, all_gather, reduce_scatter, broadcast };
 enum class RankReduction : uint8_t { sum, max, min };
 
-// One collective of this rank. Buffers are dense, on the CPU, and do not overlap.
+// One collective of this rank. Buffers are dense, in one memory, and do not overlap.
 struct CollectiveCall {
   Collective what;
   std::string_view axis;
@@ -27,6 +29,7 @@ struct CollectiveCall {
   RankReduction reduction = RankReduction::sum;
   int64_t root = 0;  // of broadcast
   Buffer in = {}, out = {};
+  Accelerator* device = nullptr;  // of both buffers; null: the CPU
   const char* where = nullptr;  // the user's "file:line", if it is known
 };
 
@@ -37,6 +40,8 @@ class RankAxes {
   // Both throw not_found where there is no such axis.
   virtual int64_t size(std::string_view axis) = 0;
   virtual int64_t index(std::string_view axis) = 0;
+  // In whose memory collectives take buffers, beside that of the CPU.
+  virtual Device device() const = 0;
   // Waits until it is done. Null or an owned status.
   virtual Status* run(const CollectiveCall& call) = 0;
 };
@@ -83,9 +88,13 @@ inline bool runs_collective(const OpDef& op) {
   return op.reference == run_collective;
 }
 Status* run_collective_at(const KernelArgs& k, const char* where);
+// The same, of dense buffers of the ranks' device.
+Status* run_collective_on(Accelerator& device, const KernelArgs& k, const char* where);
 
 // Of the registry of a context.
 RankAxesSlot& rank_axes(const Registry& registry);
+// In whose memory collectives of this op's context take buffers, beside that of the CPU.
+Device device_of_ranks(const OpDef& op);
 // How many ranks the axis has. Throws not_found where there is no such axis.
 int64_t ranks_along(const Registry& registry, std::string_view axis);
 

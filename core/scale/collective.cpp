@@ -30,6 +30,15 @@ std::string collective_text(const CollectiveCall& call) {
   return text + ")";
 }
 
+bool OpeningTask::step() {
+  if (abandoned_) {
+    if (group_) group_->abort();
+    return true;
+  }
+  if (!group_) group_ = make_();
+  return group_->ready();
+}
+
 CollectiveTask::CollectiveTask(std::shared_ptr<Group> group, std::string axis, std::string text,
                                const CollectiveCall* call)
     : group_(std::move(group)),
@@ -40,14 +49,16 @@ CollectiveTask::CollectiveTask(std::shared_ptr<Group> group, std::string axis, s
   own_.digest = hash_text(text_);
   headers_.resize(static_cast<size_t>(group_->ranks()));
   if (!call) return;
+  call_ = {call->what, call->reduction, static_cast<int32_t>(call->root)};
+  call_.dtype = call->in.dtype, call_.device = call->device;
+  call_.in = call->in.data, call_.out = call->out.data;
+  call_.count = call->what == Collective::reduce_scatter ? call->out.elements() : call->in.elements();
+  if (call->device) return;
   out_bytes_ = bytes_of(call->out);
   out_ = std::make_unique_for_overwrite<std::byte[]>(out_bytes_);
-  call_ = {call->what, call->reduction, static_cast<int32_t>(call->root)};
-  call_.dtype = call->in.dtype;
+  call_.out = out_.get();
   if (call->what == Collective::broadcast && call->root == group_->rank() && out_bytes_)
     std::memcpy(out_.get(), call->in.data, out_bytes_);
-  call_.in = call->in.data, call_.out = out_.get();
-  call_.count = call->what == Collective::reduce_scatter ? call->out.elements() : call->in.elements();
 }
 
 void CollectiveTask::store(const Buffer& out) const {

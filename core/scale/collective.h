@@ -1,4 +1,5 @@
-// One collective as a task: the ranks first agree on what they are about to do, then do it.
+// What ranks do together, as tasks: to open a group, and a collective: they first agree on what they are about to do,
+// then do it.
 #pragma once
 
 #include "scale/engine.h"
@@ -6,13 +7,30 @@
 
 namespace thunder::scale {
 
+// A group that opens.
+class OpeningTask : public Task {
+ public:
+  explicit OpeningTask(std::function<std::unique_ptr<Group>()> make) : make_(std::move(make)) {}
+  bool step() override;
+  // From now on it does nothing but to give up what was begun.
+  void abandon() { abandoned_ = true; }
+  // Requires: it is over.
+  std::shared_ptr<Group> group() const { return group_; }
+
+ private:
+  const std::function<std::unique_ptr<Group>()> make_;
+  std::atomic<bool> abandoned_{false};
+  std::shared_ptr<Group> group_;
+};
+
 class CollectiveTask : public Task {
  public:
-  // `text`, "all_reduce(f32[10], sum)", is what ranks compare; null `call`: they only meet. The result is kept
-  // here, where an engine may still write it after the ranks were given up; the operand is the caller's.
+  // `text`, "all_reduce(f32[10], sum)", is what ranks compare; null `call`: they only meet. On the CPU the result is
+  // kept here, where an engine may still write it after the ranks were given up; the operand is the caller's. On a
+  // device the engine writes the caller's result: it stops when its group is aborted.
   CollectiveTask(std::shared_ptr<Group> group, std::string axis, std::string text, const CollectiveCall* call);
   bool step() override;
-  // Copies the result. Requires: it is over.
+  // Copies the result, if it is here. Requires: it is over.
   void store(const Buffer& out) const;
   // From now on it does nothing: the ranks that it waits for are given up.
   void abandon() { abandoned_ = true; }

@@ -15,8 +15,8 @@ namespace thunder::scale {
 inline constexpr Code kDeadlineExceeded{4};
 inline constexpr Code kUnavailable{14};
 
-// One collective of a group: `count` elements of `in`, on the CPU. all_gather: of each rank; reduce_scatter: of the
-// result; broadcast: in place, in `out`.
+// One collective of a group: `count` elements of `in`. all_gather: of each rank; reduce_scatter: of the result;
+// broadcast: from `in` to `out`, on the CPU in place, in `out`.
 struct GroupCall {
   Collective what;
   RankReduction reduction = RankReduction::sum;
@@ -25,6 +25,13 @@ struct GroupCall {
   void* out = nullptr;
   int64_t count = 0;
   DType dtype = DType::u8;
+  Accelerator* device = nullptr;  // of both; null: the CPU
+};
+
+// How a world is joined, beside the place of the process in it.
+struct JoinOptions {
+  int64_t communicator = 0;  // the host's own, as a handle of the engine; 0: all processes that the launcher started
+  std::string folder = {};   // by which ranks find each other; "": in another way
 };
 
 // The type of as many bytes, for what is only moved.
@@ -39,12 +46,20 @@ class Group {
   virtual ~Group() = default;
   virtual int64_t rank() const = 0;
   virtual int64_t ranks() const = 0;
+  // Whether it can be used: called again until it is, before anything else. Throws why it never will be.
+  virtual bool ready() { return true; }
+  // In whose memory its collectives take buffers, beside that of the CPU.
+  virtual Device device() const { return Device::cpu; }
+  // What the engine's library took of its memory, beside what its allocator counts.
+  virtual size_t device_bytes() const { return 0; }
   // The group of those `ranks` that gave the same `line`, numbered by `index`.
   virtual std::unique_ptr<Group> split(int64_t line, int64_t index, int64_t ranks) = 0;
   // Begins a collective. Its memory stays where it is until test() gives true.
   virtual uint64_t begin(const GroupCall& call) = 0;
   // Whether it is done; after true the request is no more.
   virtual bool test(uint64_t& request) = 0;
+  // The ranks were given up. What was begun ends without a result where the engine can end it; nothing may be begun.
+  virtual void abort() {}
 
   // Small texts to single ranks, which arrive without being waited for; of the world's group alone, if it carries them.
   static constexpr size_t kNoteBytes = 512;
@@ -57,9 +72,8 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual std::string name() const = 0;
-  // Opens the engine's library and joins the world: of the host's communicator, a handle of the engine's own, unless
-  // that is 0. Throws not_found with every name tried where it is not here.
-  virtual std::unique_ptr<Group> open(const ProcessPlace& place, int64_t communicator) = 0;
+  // Opens the engine's library and joins the world. Throws not_found with every name tried where it is not here.
+  virtual std::unique_ptr<Group> open(const ProcessPlace& place, const JoinOptions& how) = 0;
   // What was opened: version and file.
   virtual std::string description() const = 0;
   // Ranks were given up: nothing waits for them when the process ends. Any thread.

@@ -11,7 +11,7 @@ namespace thunder::scale {
 namespace {
 
 constexpr std::chrono::milliseconds kLook{20};  // apart, at who left
-constexpr std::chrono::seconds kAnswerTime{1};
+constexpr std::chrono::seconds kAnswerTime{1}, kAbortTime{1};
 
 // What an engine still writes to stays for ever, and so do groups whose ranks are in no order any more.
 void keep_for_ever(std::shared_ptr<void> what) {
@@ -24,25 +24,36 @@ void keep_for_ever(std::shared_ptr<void> what) {
 }  // namespace
 
 World::World(std::shared_ptr<Engine> engine, ProcessPlace place, const WorldOptions& options)
-    : engine_(std::move(engine)), place_(std::move(place)), communicator_(options.communicator) {
+    : engine_(std::move(engine)), place_(std::move(place)) {
   set_timeout(options.timeout);
+  if (engine_)
+    open(options.join);
+  else
+    groups_.emplace(kWorldAxis, AxisGroup{std::string(kWorldAxis)});
+}
+
+void World::open(const JoinOptions& how) {
   AxisGroup all{std::string(kWorldAxis)};
-  if (engine_) {
-    const auto opened = std::make_shared<std::shared_ptr<Group>>();
-    const bool over = Progress::get().run(
-        this, [opened, engine = engine_, at = place_, c = communicator_] { *opened = engine->open(at, c); },
-        deadline());
-    if (!over)
-      fail(kDeadlineExceeded, "mesh: engine ", engine_->name(), " was not opened in ", timeout_.load(),
-           " seconds on rank ", place_.rank, " of ", place_.ranks, ": are all processes started?");
-    all.group = *opened;
-    place_.rank = all.index = all.group->rank();
-    place_.ranks = all.size = all.group->ranks();
-    for (int64_t rank = 0; rank < all.size; rank++) all.members.push_back(rank);
-    notes_ = std::make_shared<Notes>(all.group);
-    Progress::get().run(this, [notes = notes_] { Progress::get().add_watch(notes); });
-  }
+  all.group = made(cat("engine ", engine_->name(), " was not opened"),
+                   [engine = engine_, at = place_, how] { return engine->open(at, how); });
+  place_.rank = all.index = all.group->rank();
+  place_.ranks = all.size = all.group->ranks();
+  for (int64_t rank = 0; rank < all.size; rank++) all.members.push_back(rank);
+  notes_ = std::make_shared<Notes>(all.group);
+  Progress::get().run(this, [notes = notes_] { Progress::get().add_watch(notes); });
   groups_.emplace(all.axis, all);
+}
+
+// The group that `make` begins to open, once it can be used. `what` is said where that takes too long.
+std::shared_ptr<Group> World::made(const std::string& what, std::function<std::unique_ptr<Group>()> make) {
+  const auto task = std::make_shared<OpeningTask>(std::move(make));
+  Progress::get().add(this, task);
+  if (task->wait_until(deadline())) return task->group();
+  task->abandon();
+  engine_->give_up();
+  Progress::get().give_up();
+  fail(kDeadlineExceeded, "mesh: ", what, " in ", timeout_.load(), " seconds on rank ", place_.rank, " of ",
+       place_.ranks, ": are all processes started?");
 }
 
 World::~World() {
@@ -152,10 +163,22 @@ void World::wait(const AxisGroup& on, const std::shared_ptr<CollectiveTask>& tas
 }
 
 void World::give_up(Ref<Status> why) {
-  const std::lock_guard lock(mutex_);
-  if (broken_) return;
-  broken_ = std::move(why);
+  std::vector<std::shared_ptr<Group>> groups;
+  {
+    const std::lock_guard lock(mutex_);
+    if (broken_) return;
+    broken_ = std::move(why);
+    for (auto& [axis, on] : groups_)
+      if (on.group) groups.push_back(on.group);
+  }
   engine_->give_up();
+  const auto abort = [groups = std::move(groups)] {
+    for (auto& group : groups) group->abort();
+  };
+  try {
+    Progress::get().run(this, abort, Clock::now() + kAbortTime);
+  } catch (const Error&) {  // it is broken, and why is known
+  }
   Progress::get().give_up();
 }
 
@@ -163,22 +186,19 @@ AxisGroup World::split(const std::vector<Axis>& axes, size_t which) {
   const Axis& axis = axes[which];
   const PlaceOnAxis at = place_on_axis(axes, which, place_.rank);
   const AxisGroup& all = find(kWorldAxis);
-  AxisGroup made{axis.name, axis.size, at.index};
-  if (axis.size > 1) made.members.resize(static_cast<size_t>(axis.size));
+  AxisGroup part{axis.name, axis.size, at.index};
+  if (axis.size > 1) part.members.resize(static_cast<size_t>(axis.size));
   for (int64_t rank = 0; axis.size > 1 && rank < all.size; rank++)
     if (const PlaceOnAxis other = place_on_axis(axes, which, rank); other.line == at.line)
-      made.members[static_cast<size_t>(other.index)] = rank;
+      part.members[static_cast<size_t>(other.index)] = rank;
   if (axis.size == all.size) {
-    made.group = all.group;
+    part.group = all.group;
   } else if (axis.size > 1) {
-    const auto parted = std::make_shared<std::shared_ptr<Group>>();
-    const bool over = Progress::get().run(
-        this, [parted, group = all.group, at, ranks = axis.size] { *parted = group->split(at.line, at.index, ranks); },
-        deadline());
-    if (!over) fail(kDeadlineExceeded, "mesh: axis '", axis.name, "' was not made in ", timeout_.load(), " seconds");
-    made.group = *parted;
+    part.group = made(cat("axis '", axis.name, "' was not made"), [group = all.group, at, ranks = axis.size] {
+      return group->split(at.line, at.index, ranks);
+    });
   }
-  return made;
+  return part;
 }
 
 // The axes, or an error that says why the world has no more ranks.
@@ -234,10 +254,16 @@ void World::barrier(std::string_view axis) {
   if (on.group) wait(on, std::make_shared<CollectiveTask>(on.group, on.axis, "barrier", nullptr), "barrier");
 }
 
+Device World::device() const {
+  const auto& group = find(kWorldAxis).group;
+  return group ? group->device() : Device::cpu;
+}
+
 Status* World::run(const CollectiveCall& call) {
   return catch_as_status([&]() -> Status* {
     const AxisGroup& on = find(call.axis);
     if (!on.group) {
+      if (call.device) return copy_on_device(*call.device, call.in, call.out);
       copy_strided(call.in, call.out);
       return nullptr;
     }
@@ -254,6 +280,11 @@ std::string World::description() const {
   if (!place_.launcher.empty()) text += cat(", by the variables of ", place_.launcher);
   if (engine_) text += cat("; ", engine_->name(), ": ", engine_->description());
   const std::lock_guard lock(mutex_);
+  size_t bytes = 0;
+  const Group* const all = groups_.find(kWorldAxis)->second.group.get();
+  for (auto& [name, on] : groups_)
+    if (on.group && (on.group.get() != all || name == kWorldAxis)) bytes += on.group->device_bytes();
+  if (bytes) text += cat(", which took ", bytes >> 20, " MiB of ", name(all->device()));
   for (const std::vector<Axis>& mesh : meshes_) text += cat("; ", axes_text(mesh));
   return text;
 }

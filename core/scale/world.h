@@ -12,8 +12,8 @@
 namespace thunder::scale {
 
 struct WorldOptions {
-  double timeout = 120;      // seconds that a collective waits for the other ranks
-  int64_t communicator = 0;  // the host's, as a handle of the engine; 0: all processes that the launcher started
+  double timeout = 120;  // seconds that a collective waits for the other ranks
+  JoinOptions join = {};
 };
 
 // The ranks of an axis that this one is among.
@@ -48,11 +48,14 @@ class World : public RankAxes {
 
   int64_t size(std::string_view axis) override { return find(axis).size; }
   int64_t index(std::string_view axis) override { return find(axis).index; }
+  Device device() const override;
   Status* run(const CollectiveCall& call) override;
 
  private:
   const AxisGroup& find(std::string_view axis) const;
   std::vector<Axis> parse(std::string_view text) const;
+  void open(const JoinOptions& how);
+  std::shared_ptr<Group> made(const std::string& what, std::function<std::unique_ptr<Group>()> make);
   AxisGroup split(const std::vector<Axis>& axes, size_t which);
   Clock::time_point deadline() const;
   void give_up(Ref<Status> why);
@@ -62,7 +65,6 @@ class World : public RankAxes {
 
   const std::shared_ptr<Engine> engine_;
   ProcessPlace place_;
-  const int64_t communicator_;
   std::shared_ptr<Notes> notes_;  // null: one rank
   std::atomic<double> timeout_;
   mutable std::mutex mutex_;  // of what follows

@@ -1,8 +1,9 @@
 /* Trains an MLP on the handwritten digits by data parallelism: every process computes on its part of each batch.
  *
  *   cc digits.c $(pkg-config --cflags --libs thunder) -Wl,-rpath,$(pkg-config --variable=libdir thunder) -o digits
- *   mpirun -n 2 ./digits ../digits/data/digits.csv [STEPS [EVERY]]
+ *   mpirun -n 2 ./digits ../digits/data/digits.csv [STEPS [EVERY [ENGINE]]]
  *
+ * ENGINE moves bytes between ranks: mpi, or nccl, which computes on GPUs.
  * Rank 0 prints the loss of every tenth batch, or of every one of so many; on one process, without mpirun, the losses are the same.
  */
 #include <stdio.h>
@@ -22,6 +23,7 @@ struct trainer {
     thunder_module *net;
     thunder_optimizer *optimizer;
     thunder_values *parameters;
+    thunder_device device; /* that computes; batches are made on the CPU */
 };
 
 static thunder_any integer(int64_t i)
@@ -44,7 +46,8 @@ static thunder_status *add(thunder_context *context, thunder_module *net, const 
 static thunder_status *train_step(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)
 {
     struct trainer *t = user;
-    thunder_tensor *x = thunder_values_tensor(in, 0), *y = thunder_values_tensor(in, 1);
+    thunder_tensor *x = th_to_opt(s, thunder_values_tensor(in, 0), 0, t->device);
+    thunder_tensor *y = th_to_opt(s, thunder_values_tensor(in, 1), 0, t->device);
     thunder_values *logits = thunder_module_call(s, t->net, thunder_scope_list(s, &x, 1));
     thunder_tensor *loss = th_cross_entropy(s, thunder_values_tensor(logits, 0), y);
     thunder_optimizer_step(s, t->optimizer, thunder_scope_grad_over_ranks(s, loss, t->parameters, "data", "mean"));
@@ -109,6 +112,8 @@ static thunder_status *make_trainer(thunder_context *context, thunder_mesh *mesh
     TRY(add(context, t->net, "0", "Linear", first, 2));
     TRY(add(context, t->net, "1", "ReLU", NULL, 0));
     TRY(add(context, t->net, "2", "Linear", second, 2));
+    t->device = thunder_mesh_device(mesh);
+    TRY(thunder_module_to(t->net, t->device));
     TRY(thunder_values_create(context, &t->parameters));
     TRY(thunder_module_parameters(t->net, t->parameters));
     TRY(thunder_mesh_broadcast(mesh, "data", t->parameters, 0)); /* all begin as rank 0 does */
@@ -130,11 +135,14 @@ int main(int argc, char **argv)
     thunder_compiled *step = NULL;
     thunder_batches *batches = NULL;
     thunder_tensor *sources[2] = { NULL, NULL };
-    struct trainer t = { NULL, NULL, NULL };
+    struct trainer t = { NULL, NULL, NULL, THUNDER_CPU };
+    thunder_options *options = NULL;
     const int64_t seed[2] = { 42, 0 };
 
     TRY(thunder_context_create(NULL, &context));
-    TRY(thunder_mesh_create(context, "data=-1", NULL, &mesh)); /* as many ranks as there are processes */
+    TRY(thunder_options_create(context, &options));
+    if (argc > 4) thunder_options_set_str(options, "engine", argv[4]);
+    TRY(thunder_mesh_create(context, "data=-1", options, &mesh)); /* as many ranks as there are processes */
     TRY(thunder_tensor_write(thunder_context_random(context), seed, sizeof seed));
     TRY(thunder_scope_create(context, 0, &scope));
     TRY(load(context, scope, argc > 1 ? argv[1] : "examples/digits/data/digits.csv", &sources[0], &sources[1]));
@@ -157,6 +165,7 @@ done:
     thunder_tensor_release(sources[1]);
     thunder_scope_release(scope);
     thunder_mesh_release(mesh);
+    thunder_options_release(options);
     thunder_context_release(context);
     return failed;
 }

@@ -10,10 +10,13 @@
 /* The ranks of the world as a grid with named axes, along each of which they are numbered from 0. `axes`: "data=2,tensor=4", the last
  * one varies first from rank to rank, and one size may be -1: what the others leave. NULL or "": none but "world", the axis of all
  * ranks, which is always there. All ranks call it with the same axes, in the same order of calls. Options:
- *   engine        string: what moves bytes between ranks; "mpi" unless it is given. A world of one rank needs none.
+ *   engine        string: what moves bytes between ranks: "mpi", unless it is given, or "nccl", between GPUs. A world of one rank
+ *                 needs none.
  *   timeout       float, seconds: how long the ranks of a collective wait for one another; 120 unless it is given.
  *   communicator  int: the host's own, as a handle of the engine (an MPI_Comm, converted to an integer), in place of all processes
  *                 that were started. An MPI that the host started needs MPI_THREAD_MULTIPLE, and is ended by the host.
+ *   folder        string: one that all hosts share and this start has for itself, by which ranks of "nccl" find each other; else they
+ *                 do so by NCCL_COMM_ID, by torchrun's MASTER_ADDR and MASTER_PORT, or by MPI.
  *   rank, ranks   int: which process this is of how many, where no launcher says it; both or neither.
  * The first mesh of a context opens its world: who this process is say the variables of the launcher, and without them it is alone.
  * Axes stay as they are while the context lives. From then on the context's random state is that of rank 0: the same seed for all.
@@ -28,8 +31,10 @@ void thunder_mesh_release(thunder_mesh *mesh) THUNDER_NOEXCEPT;
 /* How many ranks an axis has, and which of them this one is; NULL: of the world. -1: there is no such axis. */
 int64_t thunder_mesh_size(const thunder_mesh *mesh, const char *axis_or_null) THUNDER_NOEXCEPT;
 int64_t thunder_mesh_index(const thunder_mesh *mesh, const char *axis_or_null) THUNDER_NOEXCEPT;
-/* The number of this rank among those on its machine, by which programs choose a device. */
+/* The number of this rank among those on its machine. */
 int64_t thunder_mesh_local_rank(const thunder_mesh *mesh) THUNDER_NOEXCEPT;
+/* Where this rank computes: the CPU, or the GPU that the engine drives, by its local rank. */
+thunder_device thunder_mesh_device(const thunder_mesh *mesh) THUNDER_NOEXCEPT;
 /* The world as it is: "rank 1 of 2, by the variables of Open MPI; mpi: Open MPI v4.1.4, libmpi.so.40; data=2". */
 const char *thunder_mesh_text(const thunder_mesh *mesh) THUNDER_NOEXCEPT;
 /* Returns when all ranks of the axis have called it; NULL: of the world. */

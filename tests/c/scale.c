@@ -17,6 +17,7 @@ static void check_axes(thunder_context *c)
     OK(thunder_mesh_create(c, "data=-1,tensor=1", NULL, &mesh));
     CHECK(thunder_mesh_size(mesh, "data") == 1 && thunder_mesh_index(mesh, "data") == 0);
     CHECK(thunder_mesh_size(mesh, NULL) == 1 && thunder_mesh_index(mesh, NULL) == 0 && thunder_mesh_local_rank(mesh) == 0);
+    CHECK(thunder_mesh_device(mesh) == THUNDER_CPU && thunder_mesh_device(NULL) == THUNDER_CPU);
     CHECK(thunder_mesh_size(mesh, "rows") == -1 && thunder_mesh_index(mesh, "rows") == -1);
     CHECK(strstr(thunder_mesh_text(mesh), "rank 0 of 1") && strstr(thunder_mesh_text(mesh), "data=1,tensor=1"));
     OK(thunder_mesh_barrier(mesh, NULL));

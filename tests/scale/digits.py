@@ -1,4 +1,4 @@
-"""digits.py MPIRUN RANKS PROGRAM...: the losses of fifty steps on that many ranks are those of one process, to 1e-5.
+"""digits.py MPIRUN RANKS [--engine NAME] PROGRAM...: the losses of fifty steps on that many ranks are those of one process, to 1e-5.
 
 A PROGRAM that is a C file is compiled: then it is FILE.c COMPILER INCLUDE-FOLDER LIBRARY-FOLDER OUTPUT.
 """
@@ -15,14 +15,14 @@ DATA = pathlib.Path(__file__).resolve().parents[2] / "examples/digits/data/digit
 LINE = re.compile(r"^step (\d+): loss ([\d.]+)$", re.M)
 
 
-def program(words):
+def program(words, engine):
     if not words[0].endswith(".c"):
-        return [*words, "--steps", str(STEPS), "--every", "1", str(DATA)]
+        return [*words, *(["--engine", engine] if engine else []), "--steps", str(STEPS), "--every", "1", str(DATA)]
     source, compiler, include, library, output = words
     pathlib.Path(output).parent.mkdir(parents=True, exist_ok=True)
     subprocess.run([compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", include, source, "-L", library, "-lthunder",
                     f"-Wl,-rpath,{library}", "-o", output], check=True)
-    return [output, str(DATA), str(STEPS), "1"]
+    return [output, str(DATA), str(STEPS), "1", *([engine] if engine else [])]
 
 
 def losses(answer):
@@ -35,8 +35,11 @@ def losses(answer):
 
 def main():
     mpirun, ranks, *words = sys.argv[1:]
-    command = program(words)
-    alone, together = losses(run(command)), losses(on_ranks(mpirun, ranks, command))
+    engine = None
+    if words[0] == "--engine":
+        engine, words = words[1], words[2:]
+    command, limit = program(words, engine), 300
+    alone, together = losses(run(command, limit)), losses(on_ranks(mpirun, ranks, command, limit))
     worst = max(abs(a - b) for a, b in zip(alone, together))
     if worst > TOLERANCE or alone[-1] > alone[0] / 2:
         sys.exit(f"the losses differ by {worst}: {alone} on one process, {together} on {ranks}")

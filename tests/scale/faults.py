@@ -12,6 +12,7 @@ MPIRUN = sys.argv.pop()
 LIMIT = 3  # seconds: the timeout of the mesh
 HEAD = f"""import sys, time
 import thunder as th
+th.mesh(data=-1, timeout=60.0)  # to open MPI takes its time on a busy machine
 mesh = th.mesh(data=-1, timeout={LIMIT}.0)
 rank = mesh.index()
 def told(f):

@@ -104,7 +104,7 @@ class ThreadEngine : public scale::Engine {
   explicit ThreadEngine(ThreadHub& hub) : hub_(hub) {}
   std::string name() const override { return "threads"; }
   std::string description() const override { return "of a test"; }
-  std::unique_ptr<scale::Group> open(const scale::ProcessPlace& place, int64_t) override {
+  std::unique_ptr<scale::Group> open(const scale::ProcessPlace& place, const scale::JoinOptions&) override {
     return std::make_unique<ThreadGroup>(hub_, "", place.rank, place.ranks);
   }
 

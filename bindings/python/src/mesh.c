@@ -60,6 +60,11 @@ static PyObject *mesh_local_rank(PyObject *self, void *unused)
     return PyLong_FromLongLong(thunder_mesh_local_rank(mesh_handle(self)));
 }
 
+static PyObject *mesh_device(PyObject *self, void *unused)
+{
+    return constant_of(THUNDER_DEVICE, (int32_t)thunder_mesh_device(mesh_handle(self)));
+}
+
 static PyObject *mesh_text(PyObject *self) { return PyUnicode_FromFormat("mesh(%s)", thunder_mesh_text(mesh_handle(self))); }
 
 static PyObject *mesh_barrier(PyObject *self, PyObject *args)
@@ -100,7 +105,8 @@ static PyMethodDef methods[] = {
     {"_broadcast", mesh_broadcast, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef members[] = {
-    {"local_rank", mesh_local_rank, NULL, "The number of this rank among those on its machine, by which a device is chosen.", NULL},
+    {"local_rank", mesh_local_rank, NULL, "The number of this rank among those on its machine.", NULL},
+    {"device", mesh_device, NULL, "Where this rank computes: the CPU, or the GPU that the engine drives.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot slots[] = {{Py_tp_new, mesh_new}, {Py_tp_dealloc, mesh_dealloc}, {Py_tp_methods, methods}, {Py_tp_getset, members},
                               {Py_tp_repr, mesh_text}, {0, NULL}};

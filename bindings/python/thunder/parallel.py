@@ -15,17 +15,18 @@ class Mesh(_thunder.MeshBase):
         self._broadcast(dict(tensors.state_dict()) if isinstance(tensors, ModuleBase) else tensors, axis, root)
 
 
-def mesh(*, engine=None, timeout=None, communicator=None, **axes):
+def mesh(*, engine=None, timeout=None, communicator=None, folder=None, **axes):
     """th.mesh(data=2, tensor=-1): the last axis varies first from rank to rank, and -1 is what the others leave. Who this process is say the
-    variables of its launcher (mpirun, srun, torchrun); without them it is alone. engine: what moves bytes between ranks, "mpi". timeout:
-    for how many seconds ranks wait for one another, 120. communicator: an MPI_Comm in place of all processes, as mpi4py has them."""
+    variables of its launcher (mpirun, srun, torchrun); without them it is alone. engine: what moves bytes between ranks, "mpi", or
+    "nccl" between GPUs. timeout: for how many seconds ranks wait for one another, 120. communicator: an MPI_Comm in place of all processes,
+    as mpi4py has them, or an ncclComm_t as an integer. folder: one that all hosts share, by which ranks of "nccl" find each other."""
     for name, size in axes.items():
         if isinstance(size, bool) or not isinstance(size, int):
             raise TypeError(f"mesh: the size of axis '{name}' must be an int, not {type(size).__name__}")
     if communicator is not None and not isinstance(communicator, int):
         from mpi4py import MPI
         communicator = MPI._handleof(communicator)
-    options = {"engine": engine, "timeout": timeout, "communicator": communicator}
+    options = {"engine": engine, "timeout": timeout, "communicator": communicator, "folder": None if folder is None else str(folder)}
     return Mesh(",".join(f"{name}={size}" for name, size in axes.items()), {key: value for key, value in options.items() if value is not None})
 
 

@@ -131,15 +131,15 @@ class MpiEngine : public Engine {
   std::string description() const override { return cat(library_->version, ", ", library_->file); }
   void give_up() override { given_up_ = true; }
 
-  std::unique_ptr<Group> open(const ProcessPlace& place, int64_t communicator) override {
+  std::unique_ptr<Group> open(const ProcessPlace& place, const JoinOptions& how) override {
     if (!library_) library_ = mpi::open_library(place.launcher);
     start();
-    const Handle all = communicator ? static_cast<Handle>(communicator) : library_->constants.world;
+    const Handle all = how.communicator ? static_cast<Handle>(how.communicator) : library_->constants.world;
     Handle own = 0;
     check(*library_, library_->call.Comm_dup(all, &own), "MPI_Comm_dup");
     // An MPI that the host ends, at a moment of its own, is called while ranks wait for a collective alone.
     auto group = std::make_unique<MpiGroup>(*library_, own, ours_);
-    if (!communicator && !place.launcher.empty())
+    if (!how.communicator && !place.launcher.empty())
       require(group->ranks() == place.ranks && group->rank() == place.rank, "mpi: ", description(), " says rank ",
               group->rank(), " of ", group->ranks(), ", and the variables of ", place.launcher, " rank ", place.rank,
               " of ", place.ranks, ": start the processes by the mpirun of this library (THUNDER_MPI names another)");

@@ -20,6 +20,8 @@ void fake_cuda_fail_at(int64_t n, int result);
 void fake_cuda_reach(int32_t on);
 // Does work on a stream now, or records it there while the stream is captured: for stand-ins of libraries above the driver.
 void fake_cuda_enqueue(void* stream, void (*work)(void* arg), void (*drop)(void* arg), void* arg);
+// The same, but the work, and all that the stream is asked for behind it, waits until `ready` gives another number than 0.
+void fake_cuda_enqueue_when(void* stream, int32_t (*ready)(void* arg), void (*work)(void* arg), void (*drop)(void* arg), void* arg);
 // From now on work that streams are asked for is done as late as it may be: when somebody waits for it, or for what was made to wait
 // for it. So what orders streams too little is wrong at each run. 0: at once, as ever; all that is left is done first.
 void fake_cuda_lazy(int32_t on);
@@ -36,6 +38,17 @@ struct FakeCublasLtCounts {
 void fake_cublaslt_counts(FakeCublasLtCounts* out);
 // Products by this algorithm take so much longer; 0: as long as they do.
 void fake_cublaslt_delay(uint64_t algorithm, int64_t microseconds);
+
+// Of the stand-in for NCCL, in its library. What it is asked for is in progress for so many questions about errors, 1 unless it
+// is told (THUNDER_FAKE_NCCL_LATE for a whole process).
+void fake_nccl_late(int64_t questions);
+// What will never be over: 0 nothing, or one of these.
+enum { FAKE_NCCL_INIT = 1, FAKE_NCCL_SPLIT = 2, FAKE_NCCL_LAUNCH = 3, FAKE_NCCL_RUN = 4, FAKE_NCCL_FINALIZE = 5 };
+void fake_nccl_never(int32_t what);
+// What the library's user did wrong in this process, a line for each: ranks whose collectives differ, operands that were written
+// before the collective was over, communicators that ended under a graph that captured them; "": nothing.
+const char* fake_nccl_complaints(void);
+int64_t fake_nccl_communicators(void);  // that are alive in this process
 
 // Of the stand-in for cuDNN, in its library: no plan is made of products with more elements; 0: of any. And how often plans ran.
 void fake_cudnn_most_elements(int64_t elements);

@@ -2,6 +2,7 @@
 // Here is the device itself, and what tests steer it by; memory, streams with graphs, and kernels have files of their own.
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "driver_state.h"
 
@@ -26,46 +27,65 @@ void do_late() {
   state().late.clear();
 }
 
-void force(const Point& point) {
+bool reach(const Point& point) {
   Stream& s = state().streams[point.stream];
   while (s.done < point.place) {
-    const auto work = std::move(s.pending.front());
+    if (const auto& ready = s.pending.front().ready; ready && !ready()) return false;
+    const auto work = std::move(s.pending.front().run);
     s.pending.pop_front();
     s.done++;
     do_late();
     work();
   }
+  return true;
 }
 
-void force_all() {
-  for (auto& [at, stream] : state().streams) force({at, stream.asked, {}});
+// Nobody else enters the stand-in meanwhile.
+void force(const Point& point) {
+  while (!reach(point)) std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
+
+bool look_for(const Point& point) {
+  constexpr int64_t kLooks = 50;
+  Stream& s = state().streams[point.stream];
+  return !state().lazy || ++s.looks % kLooks == 0 ? reach(point) : s.done >= point.place;
+}
+
+void reach_all() {
+  for (auto& [at, stream] : state().streams) reach({at, stream.asked, {}});
 }
 
 // A blocking stream and the legacy one wait for what the other holds.
-static void ask(void* stream, std::function<int()> work) {
+static void ask(void* stream, Work work) {
   Stream& s = state().streams[stream];
-  const auto wait_for = [&](const Point& point) { s.pending.emplace_back([point] { return force(point), 0; }), s.asked++; };
+  const auto wait_for = [&](const Point& point) { s.pending.push_back({[point] { return force(point), 0; }}), s.asked++; };
   for (auto& [at, other] : state().streams)
     if (at != stream && s.blocking && other.blocking && (!at || !stream) && other.done < other.asked) wait_for({at, other.asked, {}});
   s.pending.push_back(std::move(work)), s.asked++;
 }
 
-int enqueue(void* stream, std::function<int()> work) {
+int enqueue(void* stream, std::function<int()> work, std::function<bool()> ready) {
   stream = known(stream);
   auto found = state().capturing.find(stream);
   if (found == state().capturing.end()) {
-    if (state().lazy) return ask(stream, std::move(work)), 0;
+    Stream& s = state().streams[stream];
+    if (state().lazy) return ask(stream, {std::move(work), std::move(ready)}), 0;
+    if (ready || !reach({stream, s.asked, {}})) {
+      ask(stream, {std::move(work), std::move(ready)});
+      return reach({stream, s.asked, {}}), 0;
+    }
     do_late();
     return work();
   }
   found->second->nodes.push_back(std::make_shared<Node>(Node{std::move(work)}));
+  found->second->nodes.back()->ready = std::move(ready);
   state().last = found->second->nodes.back().get();
   return 0;
 }
 
 Point point_in(void* stream) {
   stream = known(stream);
-  if (state().lazy) ask(stream, [] { return 0; });
+  if (state().lazy) ask(stream, {[] { return 0; }});
   return {stream, state().streams[stream].asked, std::chrono::steady_clock::now()};
 }
 
@@ -93,7 +113,7 @@ void fake_cuda_fail_at(int64_t n, int result) {
 void fake_cuda_reach(int32_t on) { mprotect(state().memory, state().used, on ? PROT_READ | PROT_WRITE : PROT_NONE); }
 void fake_cuda_lazy(int32_t on) {
   const Entry entry;
-  force_all();
+  reach_all();
   state().lazy = on != 0;
 }
 void fake_cuda_enqueue(void* stream, void (*work)(void*), void (*drop)(void*), void* arg) {
@@ -103,6 +123,17 @@ void fake_cuda_enqueue(void* stream, void (*work)(void*), void (*drop)(void*), v
     const Reach reach;
     return work(held.get()), 0;
   });
+}
+void fake_cuda_enqueue_when(void* stream, int32_t (*ready)(void*), void (*work)(void*), void (*drop)(void*), void* arg) {
+  const Entry entry;
+  const std::shared_ptr<void> held(arg, drop);
+  enqueue(
+      stream,
+      [work, held] {
+        const Reach reach;
+        return work(held.get()), 0;
+      },
+      [ready, held] { return ready(held.get()) != 0; });
 }
 int fake_cuda_called() {
   const Entry entry;

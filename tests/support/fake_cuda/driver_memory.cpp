@@ -52,7 +52,7 @@ int cuMemFree_v2(unsigned long long at) {
   State& s = state();
   auto it = s.blocks.find(at);
   if (it == s.blocks.end()) return kInvalidValue;
-  force_all();
+  reach_all();
   do_late();
   const Reach reach;
   std::memset(pointer(at), kFreed, it->second);
@@ -72,7 +72,7 @@ int cuMemHostAlloc(void** out, size_t bytes, unsigned) {
 }
 int cuMemFreeHost(void* at) {
   const Entry entry;
-  force_all();
+  reach_all();
   do_late();
   if (!state().host.erase(at)) return kInvalidValue;
   return ::operator delete(at), 0;

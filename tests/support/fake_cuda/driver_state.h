@@ -43,16 +43,23 @@ struct Node {
   Function* function = nullptr;
   Dim3 blocks{}, threads{};
   std::vector<std::vector<std::byte>> arguments;
+  std::function<bool()> ready = {};  // null: at once
 };
 struct Graph {
   std::vector<std::shared_ptr<Node>> nodes;
 };
 
-// What a stream was asked for and has not done, which is nothing unless the stand-in is lazy.
+// What a stream was asked for, which it does when `ready` gives true, if that is not null.
+struct Work {
+  std::function<int()> run;
+  std::function<bool()> ready = {};
+};
+// What it has not done is nothing, unless the stand-in is lazy or something waits for what others do.
 struct Stream {
   bool blocking = true;  // it and the legacy default stream wait for each other
-  std::deque<std::function<int()>> pending;
+  std::deque<Work> pending;
   uint64_t asked = 0, done = 0;
+  int64_t looks = 0;
 };
 struct Point {
   void* stream = nullptr;
@@ -109,10 +116,15 @@ void do_late();
 // By another name of the legacy default stream.
 inline void* known(void* stream) { return stream == reinterpret_cast<void*>(1) ? nullptr : stream; }
 // Now, or when it must be, or when the graph is launched that the stream is captured to.
-int enqueue(void* stream, std::function<int()> work);
+int enqueue(void* stream, std::function<int()> work, std::function<bool()> ready = {});
+// Does what the stream was asked for, up to a place, as far as that is ready. Whether all is done.
+bool reach(const Point& point);
+// Whether a place is reached, as somebody who looks again and again finds: a lazy stand-in goes on where many look.
+bool look_for(const Point& point);
 // Does what the stream was asked for, up to a place.
 void force(const Point& point);
-void force_all();
+// All that is ready, on every stream.
+void reach_all();
 // The place behind all that the stream was asked for.
 Point point_in(void* stream);
 

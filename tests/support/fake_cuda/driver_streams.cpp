@@ -73,7 +73,7 @@ int cuGraphLaunch(Graph* graph, void* stream) {
   for (auto& node : graph->nodes) {
     if (node->function) state().counts.launches++;
     // A launch has the arguments of its time.
-    if (const int failed = enqueue(stream, [copy = std::make_shared<Node>(*node)] { return run_node(*copy); })) return failed;
+    if (const int failed = enqueue(stream, [copy = std::make_shared<Node>(*node)] { return run_node(*copy); }, node->ready)) return failed;
   }
   return 0;
 }
@@ -95,7 +95,7 @@ int cuStreamCreate(void** out, unsigned flags) {
 int cuStreamDestroy_v2(void* stream) {
   const Entry entry;
   if (!stream || !state().streams.count(stream)) return kInvalidValue;
-  force_all();
+  reach_all();
   state().streams.erase(stream);
   state().capturing.erase(stream);
   return delete static_cast<char*>(stream), 0;
@@ -109,7 +109,7 @@ int cuStreamQuery(void* stream) {
   ENTRY();
   const auto found = state().streams.find(known(stream));
   if (found == state().streams.end()) return kInvalidValue;
-  return found->second.done == found->second.asked ? 0 : kNotReady;
+  return look_for({known(stream), found->second.asked, {}}) ? 0 : kNotReady;
 }
 int cuStreamIsCapturing(void* stream, int* out) {
   ENTRY();
@@ -119,7 +119,8 @@ int cuStreamWaitEvent(void* stream, void* event, unsigned) {
   ENTRY();
   const auto found = state().events.find(event);
   if (found == state().events.end() || !state().streams.count(known(stream))) return kInvalidValue;
-  return state().lazy ? enqueue(stream, [point = found->second] { return force(point), 0; }) : 0;
+  if (!state().lazy && reach(found->second)) return 0;
+  return enqueue(stream, [] { return 0; }, [point = found->second] { return reach(point); });
 }
 int cuEventCreate(void** out, unsigned) {
   ENTRY();
@@ -145,7 +146,7 @@ int cuEventQuery(void* event) {
   ENTRY();
   const auto found = state().events.find(event);
   if (found == state().events.end()) return kInvalidValue;
-  return found->second.place <= state().streams[found->second.stream].done ? 0 : kNotReady;
+  return look_for(found->second) ? 0 : kNotReady;
 }
 int cuEventElapsedTime(float* ms, void* first, void* last) {
   ENTRY();

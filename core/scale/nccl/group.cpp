@@ -1,0 +1,243 @@
+#include "scale/nccl/group.h"
+
+#include <thread>
+
+#include "base/text.h"
+#include "scale/progress.h"
+
+namespace thunder::scale::nccl {
+namespace {
+
+// For the end of what a communicator still does when it is closed, or of its kernels when it is aborted.
+constexpr std::chrono::seconds kEndTime{1};
+constexpr std::chrono::milliseconds kLook{1};
+
+void check(Status* failed) {
+  if (failed) throw Error(Ref<Status>::adopt(failed));
+}
+
+template <class F>
+bool comes_true(F&& f) {
+  for (const auto end = Clock::now() + kEndTime; !f(); std::this_thread::sleep_for(kLook))
+    if (Clock::now() > end) return false;
+  return true;
+}
+
+int type_of(DType d) {
+  switch (d) {
+    case DType::i8: return kInt8;
+    case DType::boolean:
+    case DType::u8: return kUint8;
+    case DType::i32: return kInt32;
+    case DType::u32: return kUint32;
+    case DType::i64: return kInt64;
+    case DType::u64: return kUint64;
+    case DType::f32: return kFloat32;
+    case DType::f64: return kFloat64;
+    default:
+      // Not a failure of the world: all ranks are told the same.
+      fail(Code::invalid_argument, "nccl: it has no reductions of ", thunder::name(d),
+           "; convert the tensor to int32 or float32 before, and back behind it");
+  }
+}
+
+int reduction_of(RankReduction r) {
+  return r == RankReduction::sum ? kSum : r == RankReduction::max ? kMax : kMin;
+}
+
+bool reduces(const GroupCall& c) {
+  return c.what == Collective::all_reduce || c.what == Collective::reduce_scatter;
+}
+size_t bytes_in(const GroupCall& c, int64_t ranks) {
+  const size_t bytes = static_cast<size_t>(c.count) * size_of(c.dtype);
+  return c.what == Collective::reduce_scatter ? bytes * static_cast<size_t>(ranks) : bytes;
+}
+size_t bytes_out(const GroupCall& c, int64_t ranks) {
+  const size_t bytes = static_cast<size_t>(c.count) * size_of(c.dtype);
+  return c.what == Collective::all_gather ? bytes * static_cast<size_t>(ranks) : bytes;
+}
+
+}  // namespace
+
+NcclGroup::NcclGroup(const Library& library, Ref<nvidia::CudaDevice> device, int64_t rank, int64_t ranks,
+                     std::unique_ptr<Rendezvous> rendezvous)
+    : library_(library),
+      device_(std::move(device)),
+      rank_(rank),
+      ranks_(ranks),
+      rendezvous_(std::move(rendezvous)),
+      state_(State::meets),
+      done_(*device_, false) {
+  open_stream();
+}
+
+NcclGroup::NcclGroup(const Library& library, Ref<nvidia::CudaDevice> device, int64_t rank, int64_t ranks, Comm parent,
+                     int64_t line)
+    : library_(library),
+      device_(std::move(device)),
+      rank_(rank),
+      ranks_(ranks),
+      parent_(parent),
+      state_(State::opens),
+      done_(*device_, false) {
+  open_stream();
+  const Config config;
+  library_.check(library_.split(parent_, static_cast<int>(line), static_cast<int>(rank_), &comm_, &config),
+                 "ncclCommSplit", parent_);
+}
+
+void NcclGroup::open_stream() {
+  check(device_->enter());
+  free_before_ = free_bytes();
+  check(device_->status(device_->driver().stream_create(&stream_, nvidia::kNonBlockingStream), "cuStreamCreate"));
+}
+
+size_t NcclGroup::free_bytes() const {
+  size_t free = 0, total = 0;
+  check(device_->free_memory(free, total));
+  return free;
+}
+
+// Whether what the library was asked for is no longer in progress. Throws what went wrong with it.
+bool NcclGroup::is_settled() {
+  for (const Comm comm : {parent_, comm_}) {
+    if (!comm) continue;
+    int result = kSuccess;
+    library_.check(library_.async_error(comm, &result), "ncclCommGetAsyncError", comm);
+    if (library_.check(result, "ncclCommGetAsyncError", comm)) return false;
+  }
+  return comm_ != nullptr;
+}
+
+bool NcclGroup::ready() {
+  if (state_ == State::is_open) return true;
+  check(device_->enter());
+  if (state_ == State::meets) {
+    UniqueId id{};
+    if (!rendezvous_->step(id)) return false;
+    const Config config;
+    library_.check(library_.init(&comm_, static_cast<int>(ranks_), id, static_cast<int>(rank_), &config),
+                   "ncclCommInitRankConfig", nullptr);
+    rendezvous_->begun();
+    state_ = State::opens;
+  }
+  if (!is_settled()) return false;
+  if (rendezvous_) rendezvous_->end();
+  state_ = State::is_open;
+  const size_t free = free_bytes();
+  bytes_ = free < free_before_ ? free_before_ - free : 0;
+  return true;
+}
+
+std::unique_ptr<Group> NcclGroup::split(int64_t line, int64_t index, int64_t ranks) {
+  check_open();
+  return std::make_unique<NcclGroup>(library_, device_, index, ranks, comm_, line);
+}
+
+void NcclGroup::check_open() const {
+  if (state_ != State::is_open) fail(Code::failed_precondition, "nccl: the communicator was given up");
+  check(device_->enter());
+}
+
+void* NcclGroup::staged(Staged& in, size_t bytes) {
+  if (in.bytes < bytes) in.memory = Storage::allocate(device_->allocator(), bytes), in.bytes = bytes;
+  return in.memory ? in.memory->data() : nullptr;
+}
+
+uint64_t NcclGroup::begin(const GroupCall& c) {
+  check_open();
+  if (reduces(c)) type_of(c.dtype);
+  const void* in = c.in;
+  void* out = c.out;
+  if (!c.device) {
+    const size_t bytes = bytes_in(c, ranks_);
+    out = staged(out_, bytes_out(c, ranks_));
+    in = c.what == Collective::broadcast ? out : staged(in_, bytes);
+    const void* from = c.what == Collective::broadcast ? c.out : c.in;
+    check(device_->status(
+        device_->driver().copy_in(reinterpret_cast<nvidia::Pointer>(in), from, bytes, stream_), "cuMemcpyHtoDAsync"));
+  } else {
+    require(c.device == device_.get(), "nccl: the tensor is on ", thunder::name(c.device->id()),
+            ", and this process drives ", thunder::name(device_->id()));
+    check(device_->make_stream_wait(stream_));
+  }
+  call_ = c, recorded_ = false;
+  launch(c, in, out);
+  return 1;
+}
+
+void NcclGroup::launch(const GroupCall& c, const void* in, void* out) {
+  const auto count = static_cast<size_t>(c.count), bytes = count * size_of(c.dtype);
+  switch (c.what) {
+    case Collective::all_reduce:
+      library_.check(library_.all_reduce(in, out, count, type_of(c.dtype), reduction_of(c.reduction), comm_, stream_),
+                     "ncclAllReduce", comm_);
+      break;
+    case Collective::all_gather:
+      library_.check(library_.all_gather(in, out, bytes, kUint8, comm_, stream_), "ncclAllGather", comm_);
+      break;
+    case Collective::reduce_scatter:
+      library_.check(
+          library_.reduce_scatter(in, out, count, type_of(c.dtype), reduction_of(c.reduction), comm_, stream_),
+          "ncclReduceScatter", comm_);
+      break;
+    case Collective::broadcast:
+      library_.check(library_.broadcast(in, out, bytes, kUint8, c.root, comm_, stream_), "ncclBroadcast", comm_);
+      break;
+  }
+}
+
+bool NcclGroup::test(uint64_t& /*request*/) {
+  check_open();
+  if (!is_settled()) return false;
+  if (!recorded_) {
+    check(done_.record(stream_));
+    recorded_ = true;
+  }
+  bool reached = false;
+  check(done_.query(reached));
+  if (!reached || call_.device) return reached;
+  const auto from = reinterpret_cast<nvidia::Pointer>(out_.memory->data());
+  check(device_->status(device_->driver().copy_out(call_.out, from, bytes_out(call_, ranks_), stream_),
+                        "cuMemcpyDtoHAsync"));
+  check(device_->status(device_->driver().stream_wait(stream_), "cuStreamSynchronize"));
+  return true;
+}
+
+bool NcclGroup::is_idle() {
+  bool done = false;
+  check(device_->query(stream_, done));
+  return done;
+}
+
+// Its kernels end without a result, and only then does anyone go on: they wrote to memory of others.
+void NcclGroup::abort() {
+  if (std::exchange(state_, State::given_up) == State::given_up) return;
+  check(device_->enter());
+  if (comm_) library_.check(library_.abort(comm_), "ncclCommAbort", nullptr);
+  comm_ = nullptr;
+  comes_true([&] { return is_idle(); });
+}
+
+// Waits until what it began is done, as far as that takes no time. Throws.
+void NcclGroup::close() {
+  check(device_->enter());
+  library_.check(library_.finalize(comm_), "ncclCommFinalize", comm_);
+  if (!comes_true([&] { return is_settled(); })) return;
+  state_ = State::given_up;
+  library_.check(library_.destroy(std::exchange(comm_, nullptr)), "ncclCommDestroy", nullptr);
+}
+
+NcclGroup::~NcclGroup() {
+  const auto attempt = [](auto&& f) {
+    try {
+      f();
+    } catch (const Error&) {  // it is lost, and what it holds of the device with it
+    }
+  };
+  if (state_ == State::is_open) attempt([&] { close(); });
+  attempt([&] { abort(); });
+  if (stream_) device_->driver().stream_destroy(stream_);
+}
+
+}  // namespace thunder::scale::nccl

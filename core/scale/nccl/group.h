@@ -1,0 +1,69 @@
+// A communicator of NCCL's: it opens while ranks go on, runs one collective at a time and can be left at any moment.
+#pragma once
+
+#include "device/cuda/event.h"
+#include "scale/nccl/library.h"
+#include "scale/nccl/rendezvous.h"
+
+namespace thunder::scale::nccl {
+
+class NcclGroup : public Group {
+ public:
+  // Of all ranks of a new world.
+  NcclGroup(const Library& library, Ref<nvidia::CudaDevice> device, int64_t rank, int64_t ranks,
+            std::unique_ptr<Rendezvous> rendezvous);
+  // Ranks of another communicator, which outlives it.
+  NcclGroup(const Library& library, Ref<nvidia::CudaDevice> device, int64_t rank, int64_t ranks, Comm parent,
+            int64_t line);
+  ~NcclGroup() override;
+  NcclGroup(const NcclGroup&) = delete;
+
+  int64_t rank() const override { return rank_; }
+  int64_t ranks() const override { return ranks_; }
+  bool ready() override;
+  Device device() const override { return device_->id(); }
+  size_t device_bytes() const override { return bytes_; }
+  std::unique_ptr<Group> split(int64_t line, int64_t index, int64_t ranks) override;
+  uint64_t begin(const GroupCall& call) override;
+  bool test(uint64_t& request) override;
+  void abort() override;
+
+  bool carries_notes() const override { return beside() && beside()->carries_notes(); }
+  void send(int64_t rank, std::string_view note) override { beside()->send(rank, note); }
+  std::optional<std::string> receive() override { return beside()->receive(); }
+
+ private:
+  // Device memory that operands and results of the host are in meanwhile. It is kept, and grows.
+  struct Staged {
+    Ref<Storage> memory;
+    size_t bytes = 0;
+  };
+  enum class State : uint8_t { meets, opens, is_open, given_up };
+
+  void open_stream();
+  Group* beside() const { return rendezvous_ ? rendezvous_->beside() : nullptr; }
+  bool is_settled();
+  void check_open() const;
+  void* staged(Staged& in, size_t bytes);
+  void launch(const GroupCall& call, const void* in, void* out);
+  void close();
+  bool is_idle();
+  size_t free_bytes() const;
+
+  const Library& library_;
+  const Ref<nvidia::CudaDevice> device_;
+  const int64_t rank_, ranks_;
+  const Comm parent_ = nullptr;
+  const std::unique_ptr<Rendezvous> rendezvous_;  // of a new world alone
+  State state_;
+  Comm comm_ = nullptr;
+  nvidia::Stream stream_ = nullptr;
+  nvidia::CudaEvent done_;
+  size_t free_before_ = 0, bytes_ = 0;
+  // Of the collective that runs.
+  GroupCall call_{};
+  bool recorded_ = false;  // it is on the stream, and `done_` behind it
+  Staged in_, out_;
+};
+
+}  // namespace thunder::scale::nccl

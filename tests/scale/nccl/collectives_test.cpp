@@ -1,0 +1,155 @@
+// Collectives of values on a GPU: on a world of one through whichever NCCL is here, and between ranks in threads through the
+// stand-in.
+#include "scale/nccl/rank_threads.h"
+
+#include "scale/nccl/library.h"
+#if __has_include(<nccl.h>)
+#include <nccl.h>
+#endif
+
+namespace thunder::test {
+namespace {
+
+using scale::nccl::Library;
+
+// Why the test cannot run here; "": it can.
+std::string absence(Context& context) {
+  if (std::string why = context.devices().absence(cuda(0)); !why.empty()) return why;
+  try {
+    return Library::open(), "";
+  } catch (const Error& e) {
+    return e.message();
+  }
+}
+
+#if __has_include(<nccl.h>)
+TEST(Nccl, constants_are_those_of_its_header) {
+  using namespace scale::nccl;
+  EXPECT_EQ(sizeof(UniqueId), sizeof(ncclUniqueId));
+  EXPECT_EQ(kRemoteError, static_cast<int>(ncclRemoteError));
+  EXPECT_EQ(kInProgress, static_cast<int>(ncclInProgress));
+  EXPECT_EQ(kSum, static_cast<int>(ncclSum));
+  EXPECT_EQ(kMax, static_cast<int>(ncclMax));
+  EXPECT_EQ(kMin, static_cast<int>(ncclMin));
+  EXPECT_EQ(kInt8, static_cast<int>(ncclInt8));
+  EXPECT_EQ(kUint8, static_cast<int>(ncclUint8));
+  EXPECT_EQ(kInt32, static_cast<int>(ncclInt32));
+  EXPECT_EQ(kUint32, static_cast<int>(ncclUint32));
+  EXPECT_EQ(kInt64, static_cast<int>(ncclInt64));
+  EXPECT_EQ(kUint64, static_cast<int>(ncclUint64));
+  EXPECT_EQ(kFloat32, static_cast<int>(ncclFloat32));
+  EXPECT_EQ(kFloat64, static_cast<int>(ncclFloat64));
+  EXPECT_EQ(offsetof(Config, blocking), offsetof(ncclConfig_t, blocking));
+  EXPECT_EQ(offsetof(Config, net_name), offsetof(ncclConfig_t, netName));
+  EXPECT_EQ(offsetof(Config, split_share), offsetof(ncclConfig_t, splitShare));
+  EXPECT_EQ(Config().magic, ncclConfig_t(NCCL_CONFIG_INITIALIZER).magic);
+}
+#endif
+
+// Every collective, of values on the GPU and on the CPU.
+TEST(Nccl, a_world_of_one_gives_what_it_is_given) {
+  if (const std::string why = absence(*seeded_context()); !why.empty()) GTEST_SKIP() << why;
+  const Rank alone("", 0, 1);
+  alone.world->add_axes("data=1");
+  const Floats x = {1, -2, 3.5f};
+  for (const Device device : {cuda(0), Device::cpu})
+    for (const Collective what : {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter, Collective::broadcast})
+      EXPECT_EQ(alone.run(what, "data", alone.floats(x, device), x.size()), x) << static_cast<int>(what);
+  alone.world->barrier("data");
+  EXPECT_NE(alone.world->description().find("nccl: " + Library::report()), std::string::npos) << alone.world->description();
+}
+
+// Compiled, the operand and the result stay on the GPU, and the collective is the executor's.
+TEST(Nccl, a_compiled_collective_stays_on_the_device) {
+  if (const std::string why = absence(*seeded_context()); !why.empty()) GTEST_SKIP() << why;
+  Rank alone("", 0, 1);
+  rank_axes(alone.context->registry()).set(alone.world);
+  const Ref<Compiled> f = make<Compiled>(
+      alone.context, Ref<Function>::adopt(new Lambda([](Scope& s, const Values& in, Values& out) {
+        Tensor* sum = op(s, "all_reduce", {any(op(s, "exp", {any(in[0].tensor)})), Any::string("world"), Any::string("mean")});
+        out.push(Ref<Tensor>(op(s, "log", {any(sum)})));
+      })),
+      nullptr);
+  const Ref<Tensor> x = alone.floats({0, 1, 2});
+  Tensor *in = x.get(), *result = nullptr;
+  for (int i = 0; i < 3; i++) {
+    Status* const failed = f->call_tensors(&in, 1, &result, 1);
+    ASSERT_FALSE(failed) << failed->message();
+    const Ref<Tensor> out = Ref<Tensor>::adopt(result);
+    EXPECT_EQ(out->type().device, cuda(0));
+    const Floats found = Rank::data(out);
+    for (size_t k = 0; k < 3; k++) EXPECT_NEAR(found[k], static_cast<float>(k), 1e-5f);
+  }
+  EXPECT_EQ(CompiledTest::executor_of(*f, "prims.all_reduce"), "collectives");
+}
+
+struct Ranks : testing::Test {
+  FakeNccl fake;
+  void SetUp() override {
+    if (!fake.is_there()) GTEST_SKIP() << "several ranks of one device need the stand-in for NCCL (CTest's nccl)";
+    complaints = fake.complaints();
+  }
+  void TearDown() override {
+    if (!fake.is_there()) return;
+    fake.late(1), fake.never(0), fake.fail_at(0, 0), fake.lazy(0);
+    EXPECT_EQ(fake.complaints(), complaints);
+  }
+  std::string complaints;
+};
+
+TEST_F(Ranks, exchange_values_along_the_axes_of_a_mesh) {
+  for (const int64_t late : {0, 1, 7}) {
+    fake.late(late);
+    const Folder folder;
+    const auto failures = on_ranks(4, [&](int64_t r) {
+      const Rank rank(folder.path(), r, 4);
+      rank.world->add_axes("data=2,tensor=2");
+      const float own = static_cast<float>(r), data = static_cast<float>(r / 2), tensor = static_cast<float>(r % 2);
+      for (const Device device : {cuda(0), Device::cpu}) {
+        EXPECT_EQ(rank.all_reduce({own, 1}, "world", device), (Floats{6, 4}));
+        EXPECT_EQ(rank.all_reduce({own, 1}, "data", device), (Floats{2 * tensor + 2, 2}));
+        EXPECT_EQ(rank.all_reduce({own, 1}, "tensor", device), (Floats{4 * data + 1, 2}));
+        const Ref<Tensor> x = rank.floats({own, -own}, device);
+        EXPECT_EQ(rank.run(Collective::all_gather, "world", x, 8), (Floats{0, -0.f, 1, -1, 2, -2, 3, -3}));
+        EXPECT_EQ(rank.run(Collective::reduce_scatter, "tensor", x, 1), (Floats{r % 2 ? -(4 * data + 1) : 4 * data + 1}));
+        EXPECT_EQ(rank.run(Collective::broadcast, "data", x, 2, 1), (Floats{2 + tensor, -2 - tensor}));
+        EXPECT_EQ(rank.run(Collective::all_reduce, "world", x, 2, 0, RankReduction::max), (Floats{3, 0}));
+      }
+    });
+    EXPECT_EQ(failures, std::vector<std::string>(4));
+  }
+}
+
+// The work of streams is done as late as it may be: what is not ordered before a collective is not there.
+TEST_F(Ranks, order_collectives_behind_the_device_s_own_work) {
+  fake.lazy(1);
+  const Folder folder;
+  const auto failures = on_ranks(2, [&](int64_t r) {
+    const Rank rank(folder.path(), r, 2);
+    Accelerator& device = rank.context->devices().accelerator(cuda(0));
+    const Ref<Tensor> x = rank.floats(Floats(100, static_cast<float>(r + 1))), y = rank.floats(Floats(100));
+    if (Status* failed = copy_on_device(device, x->buffer(), y->buffer())) throw Error(Ref<Status>::adopt(failed));
+    EXPECT_EQ(rank.run(Collective::all_reduce, "world", y, 100), Floats(100, 3));
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(2));
+}
+
+TEST_F(Ranks, are_told_that_small_integers_are_not_added_and_go_on) {
+  const Folder folder;
+  const auto failures = on_ranks(2, [&](int64_t r) {
+    const Rank rank(folder.path(), r, 2);
+    int16_t x = 1, y = 0;
+    const int64_t one = 1;
+    const Buffer in{&x, &one, &one, 1, DType::i16}, out{&y, &one, &one, 1, DType::i16};
+    Status* const failed = rank.world->run({Collective::all_reduce, "world", 2, RankReduction::sum, 0, in, out});
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(failed->message(),
+              "nccl: it has no reductions of i16; convert the tensor to int32 or float32 before, and back behind it");
+    failed->release();
+    EXPECT_EQ(rank.all_reduce({1}), Floats{2});
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(2));
+}
+
+}  // namespace
+}  // namespace thunder::test
