@@ -7,7 +7,7 @@ import torch
 
 from .. import _functions, _thunder
 from . import _direct, _frozen, _gradient, _lines, _private, _rewrites, _rows
-from ._graph import Graph, Nested
+from ._graph import Graph, Whole
 from ._places import text_of
 from .aten.random import draws_numbers
 
@@ -112,13 +112,13 @@ def _compiled(graph, options):
 
 
 def _program(module, fakes, options, by_torch, noted, broken, donated=None, visible=None, frozen=None, aliases=()):
-    """As below; a graph with graphs inside of it that the library cannot take runs as a whole by PyTorch."""
+    """As below; a graph that the library cannot take runs as a whole by PyTorch."""
     try:
         graph = Graph(module, None if by_torch.whole else visible, by_torch, frozen if options.get("freezing") else None, donated is None, aliases)
         graph.is_backward, graph.broken = donated is not None, broken
         noted.append(weakref.ref(graph))
         return _own_program(graph, fakes, options, donated or (), noted, frozen)
-    except Nested as why:
+    except Whole as why:
         _whole.append((weakref.ref(module), str(why)))
         return _private.boxed(lambda arguments: module(*_private.taken(arguments)))
 

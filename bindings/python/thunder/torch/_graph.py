@@ -12,15 +12,15 @@ from .aten import random
 
 _NO_RESULT = ("aten._assert_scalar", "aten._assert_tensor_metadata", "aten._linalg_check_errors", "aten.sym_constrain_range",
               "aten.sym_constrain_range_for_size")
-_KEEP_OUT = "keep it out of the compiled function with torch.compiler.disable"
 
 
 class Unsupported(NotImplementedError):
     """A graph that the library does not take: says which op, where, and what to do."""
 
 
-class Nested(Unsupported):
-    """A graph that PyTorch runs as a whole: it holds graphs, tensors of kinds that nothing here is, or sizes that values decide."""
+class Whole(Unsupported):
+    """A graph that PyTorch runs as a whole: it holds graphs, tensors of kinds that nothing here is, sizes that values decide, or ops that
+    no line may be, such as those that write an argument."""
 
 
 # ---- a node's function ----
@@ -63,11 +63,11 @@ def _function_of(node, by_torch):
             return _LINE, why
         if why == asked:  # it has results that no line may have
             return found
-        raise Unsupported(f"{text_of(node)}: {why}: {_KEEP_OUT}")
+        raise Whole(f"{text_of(node)}: {why}")
     if isinstance(target, torch._ops.HigherOrderOperator):
         if str(_private.in_order(node)).rpartition(".")[0] in _NO_RESULT:
             return (lambda token, *args, **named: (token, None)), False
-        raise Nested(f"{text_of(node)}: a graph inside of a graph")
+        raise Whole(f"{text_of(node)}: a graph inside of a graph")
     if getattr(target, "takes_node", False):  # a gradient of an op, by the library
         return target, True
     if isinstance(node.meta.get("val"), torch.SymFloat):
@@ -163,10 +163,12 @@ class Graph:
         self.calls = {}  # what PyTorch runs, as last traced: by node the call, and why
         self.kept = []  # such calls of every trace
         self.refused = {}  # by node, why its row has refused it
-        for node in module.graph.nodes:
-            _check_type(node)
         _rewrites.make_asserts_functional(module.graph)
         _rewrites.read_whole_memory(module.graph)
+        for node in module.graph.nodes:  # before what PyTorch may not run on every device
+            _check_type(node)
+            if node.op == "call_function":
+                _function_of(node, by_torch)
         if not getattr(by_torch, "whole", False):
             _rewrites.rewrite(module.graph)
         self.nodes = [(node, _function_of(node, by_torch) if node.op == "call_function" else None) for node in module.graph.nodes]
@@ -181,7 +183,7 @@ class Graph:
         self.constants.update((self.inputs[at], _ours(tensor)) for at, tensor in frozen.items())
         for node in self.inputs:
             if node in written and isinstance(node.meta["val"], torch.Tensor) and node.meta["val"].is_neg():
-                raise Unsupported("an argument of the graph is written and is the negative of its memory, such as z.conj().imag: pass .resolve_neg() of it")
+                raise Whole("an argument is written and is the negative of its memory")
 
     def with_frozen(self, tensors):
         """The same graph with these constants in place of the inputs that are frozen, which () takes away."""
@@ -282,19 +284,18 @@ def _device(node):
 
 
 def _check_type(node):
-    """Refuses what no op of ours could take, before anything runs."""
+    """Leaves to PyTorch what no op of ours could take."""
     for fake in _flat(node.meta.get("val")):
         if isinstance(fake, torch.SymInt) and fake.node.is_nested_int():
-            raise Nested(f"{text_of(node)}: is the length of a nested tensor's parts")
+            raise Whole(f"{text_of(node)}: is the length of a nested tensor's parts")
         if not _private.is_known(fake.shape if isinstance(fake, torch.Tensor) else [fake] if isinstance(fake, _private.SYMBOLIC) else []):
-            raise Nested(f"{text_of(node)}: values of tensors decide what sizes are")
+            raise Whole(f"{text_of(node)}: values of tensors decide what sizes are")
         if not isinstance(fake, torch.Tensor):
             continue
         if fake.device.type == "meta" or fake.dtype.is_floating_point and fake.dtype.itemsize == 1:
-            raise Nested(f"{text_of(node)}: is {fake.dtype} on {fake.device}")
+            raise Whole(f"{text_of(node)}: is {fake.dtype} on {fake.device}")
         known = getattr(_thunder, str(fake.dtype).removeprefix("torch."), None)
         real = isinstance(known, _thunder.dtype) or fake.dtype.is_complex  # which are pairs, between lines of PyTorch's
         if not real or fake.layout is not torch.strided or fake.device.type not in ("cpu", "cuda"):
             who = "an argument of the graph" if node.op == "placeholder" else text_of(node)
-            raise Unsupported(f"{who}: is {fake.dtype} of layout {fake.layout} on {fake.device}: dense tensors on "
-                              f"CPUs and CUDA devices are taken: {_KEEP_OUT}")
+            raise Whole(f"{who}: is {fake.dtype} of layout {fake.layout} on {fake.device}")
