@@ -211,7 +211,6 @@ class Graph:
             _thunder.set_place(None)
         return self.results.of(values)
 
-
     def _call(self, node, function, takes_node, values, proxies):
         _thunder.set_place(place_of(node))
         if function is _SIZE:
@@ -239,7 +238,6 @@ class Graph:
         made = _as_written(node, made, lambda size: self.sizes.count(size, proxies))
         other = _other_type(node, made)
         return made if other is None else self._line(node, values, proxies, other)
-
 
     def _line(self, node, values, proxies, why, error=None):
         """Records what PyTorch runs, instead of a row for which that is no call: `why`, `error`."""
