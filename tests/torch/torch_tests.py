@@ -78,20 +78,25 @@ _GONE = {
 }
 
 
+def _loaded(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    made = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
 @functools.cache
 def _module(file):
     top = _fetched()
     for path in (top, *(top / name for name in _FOLDERS)):
         if str(path) not in sys.path:
             sys.path.append(str(path))
-    for name, gone in _GONE.items():
-        for member, value in gone.items():
-            if not hasattr(importlib.import_module(name), member):
-                setattr(sys.modules[name], member, value)
-    spec = importlib.util.spec_from_file_location(file.rpartition("/")[2], top / f"{file}.py")
-    made = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     with mock.patch.object(codecache.CppCodeCache, "load"):  # by which these files find out whether Inductor can compile for this processor
-        spec.loader.exec_module(made)
+        for name, gone in _GONE.items():
+            for member, value in gone.items():
+                if not hasattr(importlib.import_module(name), member):
+                    setattr(sys.modules[name], member, value)
+        made = _loaded(top / f"{file}.py")
     for kind in vars(made).values():
         hook = getattr(kind, "guard_manager_clone_hook_fn", None)
         if hook is not None:  # newer versions of torch tell it more
