@@ -1,100 +1,125 @@
-"""The ways to run a program, a row each: how, beside what it is right, what of it cannot be told, and what it does not take."""
+"""The ways to run a program, a row each: how, what of it cannot be told and why, and what it does not take and why."""
 import copy
 import typing
 
-import libraries
+import ways
 from programs import PLACES, SIZES
 
 SAME = [(SIZES[0], PLACES[0], False), (SIZES[0], PLACES[0], False), (SIZES[0], PLACES[0], True)]
+UNCHANGED = SAME[:2]
 VARYING = [*((size, place, False) for size, place in zip(SIZES, PLACES)), (SIZES[1], PLACES[2], True)]
 
 
 class Door(typing.NamedTuple):
-    """open(program's function, its module, library): what is called in its place, and gives (results, gradients).
-    own: results have memory of their own, and keep what they were. whole: a call that fails has changed nothing.
-    lacks: {observable: why it is not compared}. refuses: (program -> whether it does not take it, why)."""
+    """open: see ways.py. calls: (size, place, whether the host changes before) of each. gradients: whether it gives them, beside a tape; only:
+    those of "arguments", zeros where a tape has None, or of the "state" that is captured. beside: the door that is right, if not op by op.
+    own: results have memory of their own, and keep what they were. whole: a call that fails has changed nothing. lacks: {observable: why it
+    is not compared}. refuses: (program -> whether it does not take it, why). theirs: a way whose differences are no fault of this one."""
     open: typing.Callable
     calls: list = SAME
     gradients: bool = False
+    only: str = ""
+    beside: str = ""
     own: bool = True
     whole: bool = True
     lacks: dict = {}
     refuses: list = []
+    theirs: typing.Callable = None
     slow: bool = False
-
-
-def _alone(f):
-    return lambda *arguments: (f(*arguments), None)
-
-
-def _backward(results, arguments, module):
-    """The gradients of arguments and of captured tensors that require one, None where there is none."""
-    wanted = [one for one in (*libraries.tensors(arguments), *module["state"].parameters()) if one.requires_grad]
-    for one in wanted:
-        one.grad = None
-    loss = libraries.loss(results)
-    try:
-        if loss is not None:
-            loss.backward()
-    except RuntimeError as error:
-        if "depends on nothing that requires grad" not in str(error):
-            raise
-    return [one.grad for one in wanted]
-
-
-def _taped(f, module, library, backward=True):
-    def run(*arguments):
-        with library.tape():
-            results = f(*arguments)
-            return results, _backward(results, arguments, module) if backward else None
-    return run
-
-
-def _compiled(**options):
-    return lambda f, module, library: _alone(library.compile(f, **options))
-
-
-def _compiled_on_a_tape(**options):
-    return lambda f, module, library: _taped(library.compile(f, **options), module, library)
-
-
-def _with_state(changed):
-    """Op by op, with the module that it captures as `changed` gives it."""
-    def open(f, module, library):
-        module["state"] = changed(module["state"])
-        return _alone(f)
-    return open
-
-
-def _loaded(state):
-    made = type(state)()
-    made.load_state_dict(state.state_dict())
-    return made
 
 
 # Errors that say what to write instead, where op by op computes: by a part of their text.
 EXPLAINED = {
-    "this view was taken outside of the tape": "a view that was taken in no_grad() is outside of the tape: a write behind it is refused",
-    "share one place in memory": "a write to a part of a view that overlaps itself, whose elements do not, is refused (docs/from-pytorch.md)",
+    "the loss depends on nothing that requires grad": "a backward of what depends on no parameter is refused",
+    "written in place after the loss had used it": "a gradient by what an argument held before a write is refused",
+    "this view was taken outside of the tape": "a view taken in no_grad() is outside of the tape: a write behind it is refused",
+    "share one place in memory": "a write to a part of a view that overlaps itself is refused, even if that part does not",
 }
+
+
+def does(*kinds):
+    return lambda program: bool(program.kinds.intersection(kinds))
+
 
 def _reads_an_array_twice(program):
     text = "".join(text for _, text in program.body)
     return "(array" in text and ("array[1]" in text or "array.sum()" in text)
 
 
+def _no_gradient(program):
+    return not any(argument.grad for argument in program.arguments)
+
+
+def _writes_captured(program):
+    return "writes captured" in program.kinds or {"captured", "write"} <= program.kinds
+
+
 _ARRAYS = (_reads_an_array_twice,
-           "of an array that numpy reads and of which a tensor is made, what numpy computed stays (docs/from-pytorch.md)")
+    "of an array that numpy reads and of which a tensor is made, what numpy computed stays")
+_NO_GRADIENT = (_no_gradient, "no argument requires a gradient")
+_BATCHES = (lambda program: "draw" in program.kinds or _writes_captured(program),
+            "what a batch draws or writes into captured tensors is that of all examples")
+_COPIES = (_writes_captured, "captured tensors are in the file, where it writes them")
+_WRITES = (does("write", "writes captured", "draw", "no_grad"),
+    "what a model writes, or its random state, are further inputs and outputs")
+_LENT = (lambda program: any("(array" in text for _, text in program.body),
+    "memory of an array is taken for a constant")
+_NO_PARAMETER = (lambda program: all("state.weight" not in text for _, text in program.body), "it reads no parameter")
+_NO_COPY = (lambda program: True, "copy.copy() of a module is refused: deepcopy() makes another one")
+
+_SIZES = (lambda program: True,
+    "a backward does not know a size that nothing that it reads has, and may end the process")
 
 _ITSELF = {"flags": "an op that changes nothing gives the tensor itself, on a tape a view of it"}
+_OF_BATCHES = {name: "results op by op may lie in the memory of a batch" for name in ("memory", "strides", "flags",
+    "later")}
+_OF_FILES = {"host": "a program in a file has no host", "error": "what a program in a file refuses is a th.Error"}
+
+
+def _eager(open, calls=SAME, **named):
+    return Door(open, calls, own=False, whole=False, **named)
+
+
+def _compiled(open, calls=SAME, *refuses, **named):
+    return Door(open, calls, refuses=[_ARRAYS, *refuses], **named)
+
+
+def _inner(f, module, library):
+    """value_and_grad of a compiled function."""
+    return ways.value_and_grad()(library.compile(f), module, library)
+
+
+# Of functions of gradients those of arguments are compared, zeros where a tape has none.
+_GRADIENTS = {"gradients": True, "only": "arguments", "slow": True}
 
 DOORS = {
-    "op by op": Door(lambda f, module, library: _alone(f), own=False, whole=False),
-    "op by op on a tape": Door(_taped, gradients=True, own=False, whole=False),
-    "compiled": Door(_compiled(), refuses=[_ARRAYS]),
-    "segments": Door(_compiled(fullgraph=False), refuses=[_ARRAYS]),
-    "on a tape": Door(lambda f, module, library: _taped(f, module, library, False), own=False, whole=False,
-        lacks=_ITSELF),
-    "compiled on a tape": Door(_compiled_on_a_tape(), gradients=True, refuses=[_ARRAYS], slow=True),
-    "deepcopy": Door(_with_state(copy.deepcopy), own=False, whole=False),
+    "op by op": _eager(ways.op_by_op),
+    "op by op on a tape": _eager(ways.on_a_tape, gradients=True),
+    "on a tape": _eager(ways.forward_on_a_tape, lacks=_ITSELF),
+    "compiled": _compiled(ways.compiled()),
+    "compiled for any size": _compiled(ways.compiled(dynamic=True), VARYING),
+    "compiled for sizes that vary": _compiled(ways.compiled(), VARYING),
+    "segments": _compiled(ways.compiled(fullgraph=False)),
+    "segments for sizes that vary": _compiled(ways.compiled(fullgraph=False), VARYING),
+    "disabled": _compiled(ways.compiled(disable=True), whole=False, slow=True),
+    "by the executor host": _compiled(ways.compiled(executors=["host"]), slow=True),
+    "freezing": _compiled(ways.compiled(freezing=True), SAME, _LENT, slow=True),
+    "compiled on a tape": _compiled(ways.compiled_on_a_tape(), gradients=True),
+    "compiled on a tape for sizes that vary": _compiled(ways.compiled_on_a_tape(), VARYING, _SIZES, gradients=True,
+    slow=True),
+    "segments on a tape": _compiled(ways.compiled_on_a_tape(fullgraph=False), gradients=True, whole=False),
+    "value_and_grad": _eager(ways.value_and_grad(), SAME, lacks=_ITSELF, refuses=[_NO_GRADIENT], **_GRADIENTS),
+    "compiled value_and_grad": _compiled(ways.value_and_grad(True), SAME, _NO_GRADIENT, **_GRADIENTS),
+    "value_and_grad of compiled": _compiled(_inner, SAME, _NO_GRADIENT, **_GRADIENTS),
+    "backward inside": _compiled(ways.backward_inside(), SAME, _NO_PARAMETER, gradients=True, only="state", slow=True),
+    "vmap": Door(ways.batched(), lacks=_OF_BATCHES, refuses=[_BATCHES], slow=True),
+    "compiled vmap": _compiled(ways.batched(True), SAME, _BATCHES, slow=True),
+    "saved": _compiled(ways.saved(), UNCHANGED, _COPIES, lacks=_OF_FILES, slow=True),
+    "traced": _compiled(ways.traced, UNCHANGED, lacks=_OF_FILES, slow=True),
+    "onnx": _compiled(ways.by_onnx, UNCHANGED, _WRITES, lacks=_OF_FILES, slow=True),
+    "module copied": _eager(ways.with_state(copy.copy), refuses=[_NO_COPY]),
+    "module deep copied": _eager(ways.with_state(copy.deepcopy)),
+    "module loaded": _eager(ways.with_state(ways.loaded_state)),
+    "module through float64": _eager(ways.with_state(ways.through_float64)),
+    "module with pickled tensors": _eager(ways.with_state(ways.pickled_tensors)),
 }

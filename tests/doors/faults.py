@@ -110,7 +110,7 @@ FAULTS = {
     "a call does not advance the generator": Fault("compiled", "generator", th, "compile",
     _called(_keeps_the_generator)),
     "a tensor of numbers is one for all calls": Fault("compiled", "values", th, "tensor", _constants_of_all_calls),
-    "a copy forgets what requires a gradient": Fault("deepcopy", "attributes", _backward, "carry",
+    "a copy forgets what requires a gradient": Fault("module deep copied", "attributes", _backward, "carry",
     lambda right: lambda x, copy, memo=None: copy),
     "globals are not guarded": Fault("compiled", "values", _host.Walk, "_place", _without_places_of_globals),
     "a matrix among the results lies by columns": Fault("compiled", "strides", th, "compile", _called(_turned)),

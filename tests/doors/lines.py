@@ -78,7 +78,8 @@ def registry():
 
 
 _DRAWS = {"bernoulli", "dropout1d", "dropout2d", "dropout3d", "rand_like", "randn_like", "multinomial", "dropout",
-    "alpha_dropout", "feature_alpha_dropout", "feature_dropout", "rrelu", "gumbel_softmax"}
+    "alpha_dropout", "feature_alpha_dropout", "feature_dropout", "rrelu", "gumbel_softmax", "cauchy", "exponential",
+    "geometric", "log_normal", "normal", "random", "uniform", "standard_gamma"}
 _ROUGH = {"masked_select", "repeat_interleave"}  # whose shapes depend on values
 
 

@@ -9,6 +9,8 @@ from libraries import addresses, array, is_tensor, leaves, tensors
 
 TOLERANCE = {"float32": 2e-5, "float16": 4e-3}  # of what a program computes, whatever it is converted to at last
 
+_ONCE = "runs op by op on tapes, without a backward of its own"  # a function says so once, at one of the calls that follow
+
 
 class Look:
     """What is at hand after a call: its arguments, results, gradients or error, and the module of the program."""
@@ -132,6 +134,7 @@ DERIVED = {
     for one in tensors(look.results)]),
     "own flags": Observable(lambda look: [False for _ in tensors(look.results)]),
     "written before": Observable(lambda look: look.before, results=False),
+    "asking": Observable(lambda look: [one.requires_grad for one in (*tensors(look.arguments), *look.captured())]),
     "generator before": Observable(lambda look: look.generator_before, results=False),
 }
 
@@ -151,7 +154,8 @@ def observe(run, module, library, calls):
                 look.results, look.gradients = run(*look.arguments)
             except Exception as error:
                 look.error = error
-        look.warnings = sorted({f"{one.category.__name__}: {one.message}" for one in caught})
+        look.warnings = sorted({f"{one.category.__name__}: {one.message}" for one in caught
+            if _ONCE not in str(one.message)})
         looks.append(look)
         for name, row in (OBSERVABLES | DERIVED).items():
             if not row.at_end and (look.error is None or not row.results):
@@ -168,7 +172,7 @@ def difference(wanted, got, tolerance):
     """How two looks differ, in words; None: they do not."""
     if isinstance(wanted, (list, tuple)) and isinstance(got, (list, tuple)):
         if len(wanted) != len(got):
-            return f"{len(got)} of them, right are {len(wanted)}"
+            return f"{len(got)} of them, right are {len(wanted)}: {_short(got)}, right is {_short(wanted)}"
         return next((f"[{at}] {what}" for at, pair in enumerate(zip(wanted, got)) if (what := difference(*pair,
             tolerance))), None)
     if isinstance(wanted, np.ndarray) and isinstance(got, np.ndarray):

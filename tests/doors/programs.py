@@ -1,6 +1,9 @@
 """Random programs: the text of a module with a function, the arguments that it is called with, what it captures and what of the host it
 reads. Our package and PyTorch both run it, as `lib`."""
+import itertools
 import random
+import sys
+import types
 import typing
 
 import numpy as np
@@ -83,6 +86,9 @@ def arguments(n, k, seed):
 '''
 
 
+_NUMBERS = itertools.count()
+
+
 class Program:
     """Arguments, lines of (kind, text), and the names that are returned."""
 
@@ -108,10 +114,12 @@ class Program:
                 f"    return {', '.join(self.results)},\n")
 
     def module(self, library):
-        """A fresh namespace with all of it."""
-        text, names = self.text(library.__name__), {"__name__": "program"}
-        exec(compile(text, "program.py", "exec"), names)
-        return names
+        """A fresh namespace with all of it, that of a module which is there by its name, as Dynamo wants it."""
+        name = f"program_{next(_NUMBERS)}"
+        sys.modules.pop(f"program_{int(name[8:]) - 8}", None)
+        module = sys.modules[name] = types.ModuleType(name)
+        exec(compile(self.text(library.__name__), "program.py", "exec"), vars(module))
+        return vars(module)
 
 
 class Writer:
