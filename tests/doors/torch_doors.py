@@ -63,7 +63,7 @@ DOORS = {
     "op by op": Door(ways.op_by_op, own=False, whole=False),
     "op by op on a tape": Door(lambda f, module, library: ways.taped(f, module, tape), gradients=True, own=False,
     whole=False),
-    "op by op without gradients": Door(without_gradients, own=False, whole=False),
+    "op by op without gradients": Door(without_gradients, beside="op by op without gradients", own=False, whole=False),
     "torch.compile": _row(compiled),
     "torch.compile for any size": _row(compiled, VARYING, dynamic=True),
     "torch.compile for sizes that vary": _row(compiled, VARYING),
