@@ -68,8 +68,9 @@ std::shared_ptr<scale::Engine> engine_of(Context& context, const std::string& na
 std::shared_ptr<World> open_world(Context& context, const Options& options) {
   const scale::ProcessPlace place = place_of(options);
   const scale::WorldOptions how{options.real("timeout", 120),
-                                {options.integer("communicator", 0), std::string(options.text("folder", ""))}};
-  auto engine = engine_of(context, std::string(options.text("engine", "mpi")));
+                                {options.integer("communicator", 0), options.text("folder", "")},
+                                &context.interrupts()};
+  auto engine = engine_of(context, options.text("engine", "mpi"));
   if (place.ranks == 1 && !how.join.communicator && !options.find("engine")) engine = nullptr;
   return std::make_shared<World>(std::move(engine), place, how);
 }

@@ -12,6 +12,7 @@
 #include "jit/record.h"
 #include "jit/reports/ranges.h"
 #include "loops/kernels.h"
+#include "ops/world_collectives.h"
 #include "tracer/replay.h"
 
 namespace thunder {
@@ -207,6 +208,7 @@ RecordEntry recording_of(const Segment& segment, const Values& in) {
 
 std::unique_ptr<Entry> compile(const CompileRequest& r) {
   Executors executors = executors_for(r.context, r.options);  // what it refuses is said before the function runs
+  const CompilingRank not_late(r.context.registry());
   const double start = now_ms();
   {
     const CompileProgress told(r.context, r.options, r.check);

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "jit/donations.h"
+#include "ops/world_collectives.h"
 #include "tensor/transfer.h"
 
 namespace thunder {
@@ -131,6 +132,27 @@ inline Ref<Tensor> ProgramRunner::allocate_result(const DenseType& type) const {
 
 Status* ProgramRunner::run(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results,
                       InterruptCheck& check, void* stream) {
+  try {
+    Status* const failed = run_program(entry, in, bound, results, check, stream);
+    if (failed) tell_other_ranks(entry, *failed);
+    return failed;
+  } catch (const Error& e) {
+    tell_other_ranks(entry, *e.status());
+    throw;
+  }
+}
+
+// Ranks that wait for a collective which the program has not come to.
+void ProgramRunner::tell_other_ranks(const Entry& entry, const Status& failed) {
+  const auto axes = rank_axes(context_.registry()).get();
+  if (!axes) return;
+  const auto& nodes = entry.traces.back().nodes;
+  const auto runs_one = [](const Node* n) { return n->executor && n->executor == std::string_view("collectives"); };
+  if (std::any_of(nodes.begin(), nodes.end(), runs_one)) axes->give_up_after(failed);
+}
+
+Status* ProgramRunner::run_program(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results,
+                                   InterruptCheck& check, void* stream) {
   SmallVector<Number, 8> numbers;  // by input
   if (entry.numbers) numbers = collect_numbers(entry, in);
   std::shared_lock<std::shared_mutex> unchanged(renew_mutex_, std::defer_lock);

@@ -39,6 +39,9 @@ class ProgramRunner {
   static void fill_results(const Entry& entry, ResultTensors& results, Values& out);
 
  private:
+  Status* run_program(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results,
+                      InterruptCheck& check, void* stream);
+  void tell_other_ranks(const Entry& entry, const Status& failed);
   // The tensor bound to an input of the program; null for a plain number.
   static Tensor* input_tensor(const Entry& entry, const Inputs& in, size_t input);
   // Recomputes values that depend on frozen tensors that were written.

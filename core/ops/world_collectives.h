@@ -44,6 +44,10 @@ class RankAxes {
   virtual Device device() const = 0;
   // Waits until it is done. Null or an owned status.
   virtual Status* run(const CollectiveCall& call) = 0;
+  // This rank begins, or ends, to compile: it is not late meanwhile.
+  virtual void compiles(bool /*begins*/) {}
+  // Some collectives that the other ranks wait for will not be run here, and why.
+  virtual void give_up_after(const Status& /*failed*/) {}
 };
 
 // The axes of the context that a registry belongs to. Until they are set there is one axis, "world", of one rank.
@@ -95,6 +99,20 @@ Status* run_collective_on(Accelerator& device, const KernelArgs& k, const char* 
 RankAxesSlot& rank_axes(const Registry& registry);
 // In whose memory collectives of this op's context take buffers, beside that of the CPU.
 Device device_of_ranks(const OpDef& op);
+// While it lives, this rank of the registry's context compiles.
+class CompilingRank {
+ public:
+  explicit CompilingRank(const Registry& registry) : axes_(rank_axes(registry).get()) {
+    if (axes_) axes_->compiles(true);
+  }
+  ~CompilingRank() {
+    if (axes_) axes_->compiles(false);
+  }
+  CompilingRank(const CompilingRank&) = delete;
+
+ private:
+  const std::shared_ptr<RankAxes> axes_;
+};
 // How many ranks the axis has. Throws not_found where there is no such axis.
 int64_t ranks_along(const Registry& registry, std::string_view axis);
 

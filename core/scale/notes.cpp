@@ -6,10 +6,16 @@
 #include "base/text.h"
 
 namespace thunder::scale {
+namespace {
+
+constexpr std::string_view kCompiles = "compiles,";  // beside the axes, whose names have a number behind them
+
+}  // namespace
 
 std::string Position::text() const {
   std::string out;
   for (auto& [axis, count] : begun) out += cat(axis, "=", count, ",");
+  if (compiles) out += kCompiles;
   out += "|" + doing;
   return out.substr(0, Group::kNoteBytes - 16);
 }
@@ -17,6 +23,7 @@ std::string Position::text() const {
 Position Position::parse(std::string_view text) {
   Position out;
   const size_t bar = std::min(text.find('|'), text.size());
+  out.compiles = text.substr(0, bar).ends_with(kCompiles);
   for (size_t at = 0; at < bar;) {
     const size_t comma = std::min(text.find(',', at), bar), equals = text.find('=', at);
     if (equals < comma) {
@@ -55,6 +62,8 @@ std::string Notes::position(bool leaving) const {
   const std::string last = total_ ? cat("after its collective ", total_, ", ", last_) : "before its first collective";
   if (leaving)
     now.doing = last;
+  else if ((now.compiles = compiling_ > 0 && !waits_))
+    now.doing = cat("compiles, ", last);
   else if (waits_)
     now.doing = cat("has waited for ", seconds, " in ", last_);
   else
@@ -89,15 +98,38 @@ std::optional<std::string> Notes::receive() {
 }
 
 void Notes::ask(int64_t rank) {
+  {
+    const std::lock_guard lock(mutex_);
+    answers_.erase(rank);
+  }
   send(rank, asks, "");
 }
 
 void Notes::leave() {
+  tell_failure();
   for (int64_t rank = 0; rank < group_->ranks(); rank++)
     if (rank != group_->rank()) send(rank, leaves, position(true));
 }
 
+void Notes::fail(std::string why, std::string_view abandoned) {
+  const std::lock_guard lock(mutex_);
+  failure_ = std::move(why), abandoned_ = abandoned;
+}
+
+void Notes::tell_failure() {
+  Position now;
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_.empty()) return;
+    now = own_, now.doing = std::exchange(failure_, "");
+    if (!abandoned_.empty()) now.begun[abandoned_]--;
+  }
+  for (int64_t rank = 0; rank < group_->ranks(); rank++)
+    if (rank != group_->rank()) send(rank, fails, now.text());
+}
+
 void Notes::step() {
+  tell_failure();
   while (const std::optional<std::string> note = receive()) {
     const size_t space = note->find(' ');
     int64_t from = -1;
@@ -108,6 +140,7 @@ void Notes::step() {
     const std::lock_guard lock(mutex_);
     if (kind == is_here) answers_[from] = Position::parse(text);
     if (kind == leaves) left_[from] = Position::parse(text);
+    if (kind == fails) failed_ranks_[from] = Position::parse(text);
   }
 }
 

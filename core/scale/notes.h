@@ -15,6 +15,7 @@ namespace thunder::scale {
 struct Position {
   std::map<std::string, uint64_t, std::less<>> begun;
   std::string doing;
+  bool compiles = false;
 
   std::string text() const;  // at most Group::kNoteBytes - 16, or less is said of what it does
   static Position parse(std::string_view text);
@@ -30,6 +31,11 @@ class Notes : public Watch {
   // thread.
   uint64_t begin(std::string_view axis, std::string_view what);
   void end();
+  // It begins, or ends, to compile. Any thread.
+  void compiles(bool begins) { compiling_ += begins ? 1 : -1; }
+  // It gave up: it runs no collective any more, nor the one that it had begun along this axis, if one is named. Any
+  // thread.
+  void fail(std::string why, std::string_view abandoned);
 
   // Called by the thread that drives engines, again and again: receives, and answers.
   void step() override;
@@ -40,13 +46,16 @@ class Notes : public Watch {
   // What a rank said last, or as it left. Any thread.
   std::optional<Position> answer(int64_t rank) const { return find(answers_, rank); }
   std::optional<Position> left(int64_t rank) const { return find(left_, rank); }
+  // Why a rank gave up.
+  std::optional<Position> failed(int64_t rank) const { return find(failed_ranks_, rank); }
 
  private:
-  enum Kind : char { asks = 'a', is_here = 'h', leaves = 'l' };
+  enum Kind : char { asks = 'a', is_here = 'h', leaves = 'l', fails = 'f' };
   using Said = std::map<int64_t, Position>;
   void send(int64_t rank, Kind kind, std::string_view text);
   std::optional<std::string> receive();
   std::string position(bool leaving) const;
+  void tell_failure();
   std::optional<Position> find(const Said& in, int64_t rank) const;
 
   const std::shared_ptr<Group> group_;
@@ -57,7 +66,9 @@ class Notes : public Watch {
   uint64_t total_ = 0;
   bool waits_ = false;
   Clock::time_point since_ = Clock::now();
-  Said answers_, left_;
+  Said answers_, left_, failed_ranks_;
+  std::string failure_, abandoned_;  // to be told
+  std::atomic<int> compiling_{0};
 };
 
 }  // namespace thunder::scale

@@ -1,30 +1,13 @@
 #include "scale/world.h"
 
-#include <thread>
-
 #include "base/text.h"
 #include "base/thrown.h"
 #include "scale/collective.h"
 #include "tensor/transfer.h"
 
 namespace thunder::scale {
-namespace {
-
-constexpr std::chrono::milliseconds kLook{20};  // apart, at who left
-constexpr std::chrono::seconds kAnswerTime{1}, kAbortTime{1};
-
-// What an engine still writes to stays for ever, and so do groups whose ranks are in no order any more.
-void keep_for_ever(std::shared_ptr<void> what) {
-  static std::mutex mutex;
-  static auto* const kept = new std::vector<std::shared_ptr<void>>;
-  const std::lock_guard lock(mutex);
-  kept->push_back(std::move(what));
-}
-
-}  // namespace
-
 World::World(std::shared_ptr<Engine> engine, ProcessPlace place, const WorldOptions& options)
-    : engine_(std::move(engine)), place_(std::move(place)) {
+    : engine_(std::move(engine)), place_(std::move(place)), interrupts_(options.interrupts) {
   set_timeout(options.timeout);
   if (engine_)
     open(options.join);
@@ -93,93 +76,6 @@ const AxisGroup& World::find(std::string_view axis) const {
   for (auto& [name, on] : groups_) names.push_back(name);
   fail(Code::not_found, "there is no axis '", axis, "'", suggest(axis, names),
        "; this context has: ", join(names, ", ", [](std::string_view n) { return n; }));
-}
-
-// "rank 1, which has been in its own code for 3.0 s, after 12 collectives, the last: ...": those that did not begin the
-// collective, by what they answer.
-std::string World::describe_absent(const AxisGroup& on, uint64_t number) const {
-  const bool can_ask = find(kWorldAxis).group->carries_notes();
-  const std::string absence = can_ask ? "does not answer: it is stopped, or dead" : "cannot be asked where it is";
-  const auto ask = [this, &on] {
-    for (const int64_t rank : on.members)
-      if (rank != place_.rank) notes_->ask(rank);
-  };
-  Progress::get().run(this, ask, Clock::now() + kAnswerTime);
-  std::vector<int64_t> silent;
-  for (const auto end = Clock::now() + kAnswerTime; can_ask && Clock::now() < end; std::this_thread::sleep_for(kLook)) {
-    silent.clear();
-    for (const int64_t rank : on.members)
-      if (rank != place_.rank && !notes_->answer(rank)) silent.push_back(rank);
-    if (silent.empty()) break;
-  }
-  std::string text;
-  for (size_t i = 0; i < on.members.size(); i++) {
-    if (on.members[i] == place_.rank) continue;
-    const auto answer = notes_->answer(on.members[i]);
-    if (answer && answer->begun_on(on.axis) >= number) continue;
-    text += cat(text.empty() ? "" : "; ", "rank ", i, ", which ", answer ? answer->doing : absence);
-  }
-  return text.empty() ? "others, which have begun it" : text;
-}
-
-// Who left without having begun the collective of this number; "": nobody.
-std::string World::find_left(const AxisGroup& on, uint64_t number) const {
-  for (size_t i = 0; i < on.members.size(); i++)
-    if (const auto left = notes_->left(on.members[i]); left && left->begun_on(on.axis) < number)
-      return cat("rank ", i, " left ", left->doing);
-  return "";
-}
-
-// Waits for a task of the group, whose ranks are given up where it is not over in time.
-void World::wait(const AxisGroup& on, const std::shared_ptr<CollectiveTask>& task, std::string_view text) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (broken_) fail(broken_->code(), "the ranks cannot communicate any more: ", broken_->message());
-  }
-  const uint64_t number = notes_->begin(on.axis, text);
-  const Clock::time_point end = deadline();
-  std::string left;
-  Progress::get().add(this, task);
-  try {
-    while (left.empty() && Clock::now() < end) {
-      if (task->wait_until(std::min(end, Clock::now() + kLook))) return notes_->end();
-      left = find_left(on, number);
-    }
-  } catch (const Error& e) {
-    notes_->end();
-    if (e.code() == Code::invalid_argument) throw;  // all ranks know, and can go on
-    give_up(e.status());
-    throw;
-  }
-  task->abandon();
-  keep_for_ever(task);
-  const std::string call = cat(text, " over axis '", on.axis, "': rank ", on.index, " of ", on.size);
-  const auto why = left.empty() ? make<Status>(kDeadlineExceeded, cat(call, " waited ", timeout_.load(),
-                                                                      " seconds for ", describe_absent(on, number)))
-                                : make<Status>(kUnavailable, cat(call, " waits in vain: ", left));
-  notes_->end();
-  give_up(why);
-  throw Error(why);
-}
-
-void World::give_up(Ref<Status> why) {
-  std::vector<std::shared_ptr<Group>> groups;
-  {
-    const std::lock_guard lock(mutex_);
-    if (broken_) return;
-    broken_ = std::move(why);
-    for (auto& [axis, on] : groups_)
-      if (on.group) groups.push_back(on.group);
-  }
-  engine_->give_up();
-  const auto abort = [groups = std::move(groups)] {
-    for (auto& group : groups) group->abort();
-  };
-  try {
-    Progress::get().run(this, abort, Clock::now() + kAbortTime);
-  } catch (const Error&) {  // it is broken, and why is known
-  }
-  Progress::get().give_up();
 }
 
 AxisGroup World::split(const std::vector<Axis>& axes, size_t which) {
@@ -252,6 +148,10 @@ void World::broadcast(std::string_view axis, Tensor& t, int64_t root) {
 void World::barrier(std::string_view axis) {
   const AxisGroup& on = find(axis);
   if (on.group) wait(on, std::make_shared<CollectiveTask>(on.group, on.axis, "barrier", nullptr), "barrier");
+}
+
+void World::compiles(bool begins) {
+  if (notes_) notes_->compiles(begins);
 }
 
 Device World::device() const {

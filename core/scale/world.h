@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "base/interrupts.h"
 #include "scale/axes.h"
 #include "scale/engine.h"
 #include "scale/notes.h"
@@ -14,6 +15,7 @@ namespace thunder::scale {
 struct WorldOptions {
   double timeout = 120;  // seconds that a collective waits for the other ranks
   JoinOptions join = {};
+  const Interrupts* interrupts = nullptr;  // of the host, which may stop what waits; null: it cannot
 };
 
 // The ranks of an axis that this one is among.
@@ -25,6 +27,9 @@ struct AxisGroup {
 };
 
 class CollectiveTask;
+
+// What an engine still writes to, and groups whose ranks are in no order any more.
+void keep_for_ever(std::shared_ptr<void> what);
 
 class World : public RankAxes {
  public:
@@ -50,6 +55,8 @@ class World : public RankAxes {
   int64_t index(std::string_view axis) override { return find(axis).index; }
   Device device() const override;
   Status* run(const CollectiveCall& call) override;
+  void compiles(bool begins) override;
+  void give_up_after(const Status& failed) override;
 
  private:
   const AxisGroup& find(std::string_view axis) const;
@@ -58,7 +65,9 @@ class World : public RankAxes {
   std::shared_ptr<Group> made(const std::string& what, std::function<std::unique_ptr<Group>()> make);
   AxisGroup split(const std::vector<Axis>& axes, size_t which);
   Clock::time_point deadline() const;
-  void give_up(Ref<Status> why);
+  void give_up(Ref<Status> why, std::string_view abandoned);
+  void ask_where(const AxisGroup& on) const;
+  Clock::time_point later(const AxisGroup& on, uint64_t number, bool& once) const;
   std::string describe_absent(const AxisGroup& on, uint64_t number) const;
   std::string find_left(const AxisGroup& on, uint64_t number) const;
   void wait(const AxisGroup& on, const std::shared_ptr<CollectiveTask>& task, std::string_view text);
@@ -67,10 +76,12 @@ class World : public RankAxes {
   ProcessPlace place_;
   std::shared_ptr<Notes> notes_;  // null: one rank
   std::atomic<double> timeout_;
+  const Interrupts* const interrupts_;
   mutable std::mutex mutex_;  // of what follows
   std::map<std::string, AxisGroup, std::less<>> groups_;
   std::vector<std::vector<Axis>> meshes_;
   Ref<Status> broken_;  // why nothing more can be run
+  std::string refused_;  // what the ranks were told last when they disagreed, and could go on
 };
 
 }  // namespace thunder::scale

@@ -83,6 +83,25 @@ class Faults(unittest.TestCase):
         self.assertEqual(text.count("disagree"), 2, text)
         self.assertEqual(text.count("<x is 0.0>"), 2, text)
 
+    def test_an_error_of_one_rank_is_told_to_the_others_at_once(self):
+        for ranks in (2, 4):
+            _, text, _ = ranks_run("def f(x, at):\n    return th.all_reduce(x.gather(0, at), 'data')\n"
+                                   "g = th.compile(f)\ng(th.ones(3), th.tensor([0]))\n"
+                                   "told(lambda: g(th.ones(3), th.tensor([7 if rank == 1 else 0])))\n", ranks)
+            self.assertRegex(text, r"<rank 1: [A-Z_]+: [^<]*out of range", text)
+            self.assertRegex(text, r"<rank 0: UNAVAILABLE: .*rank 1 gave up: this rank stopped in a program with collectives: .*out of range")
+            self.assertRegex(text, r"<rank 0: .* after [012]\.\d s>")
+            self.assertEqual(text.count("<rank "), ranks, text)
+
+    def test_ctrl_c_ends_a_wait(self):
+        _, text, _ = ranks_run("import os, signal, threading\n"
+                               "if rank == 0: threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+                               "if rank == 1: time.sleep(1.5)\n"
+                               "try:\n    mesh.barrier()\n    mesh.barrier()\nexcept KeyboardInterrupt:\n    print('<stopped>', flush=True); time.sleep(2)\n"
+                               "except th.Error as error:\n    print(f'<told: {error}>', flush=True)\n")
+        self.assertIn("<stopped>", text)
+        self.assertRegex(text, "<told: barrier over axis 'world': .*rank 0 gave up: ")
+
     def test_ranks_that_make_other_meshes_are_told(self):
         _, text, _ = ranks_run("told(lambda: th.mesh(**{f'axis{rank}': -1}))\n")
         self.assertEqual(text.count("rank 0: mesh axis0=2; rank 1: mesh axis1=2"), 2, text)

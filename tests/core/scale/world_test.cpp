@@ -1,5 +1,5 @@
 // Ranks in threads of this process: what collectives give, and what each rank is told when they disagree or do not come.
-// Also covers collective.
+// Also covers collective and world_wait.
 #include "scale/world.h"
 
 #include <gtest/gtest.h>
@@ -139,6 +139,64 @@ TEST(World, a_rank_that_does_not_answer_is_stopped_or_dead) {
   });
   EXPECT_EQ(code, kDeadlineExceeded);
   EXPECT_NE(text.find("waited 0.3 seconds for rank 1, which does not answer: it is stopped, or dead"), text.npos) << text;
+}
+
+TEST(World, a_rank_that_compiles_is_not_late) {
+  ThreadHub hub;
+  const auto failures = on_ranks(2, [&](int64_t rank) {
+    const auto world = thread_world(hub, rank, 2, 0.2);
+    Memory<float> x({1}, DType::f32);
+    if (rank == 1) {
+      world->compiles(true);
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+      world->compiles(false);
+    }
+    all_reduce(*world, "world", x);
+    EXPECT_EQ(x.data[0], 2);
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(2));
+}
+
+TEST(World, a_rank_that_gave_up_is_an_error_of_the_others_at_once) {
+  for (const int64_t ranks : {2, 4}) {
+    ThreadHub hub;
+    const auto began = Clock::now();
+    const auto failures = on_ranks(ranks, [&](int64_t rank) {
+      const auto world = thread_world(hub, rank, ranks, 60);
+      Memory<float> x({1}, DType::f32);
+      all_reduce(*world, "world", x);
+      if (rank == 1) world->give_up_after(*make<Status>(Code::out_of_memory, "no memory for 3 bytes"));
+      all_reduce(*world, "world", x);
+    });
+    EXPECT_LT(Clock::now() - began, std::chrono::seconds(10));
+    for (size_t rank = 0; rank < failures.size(); rank++)
+      EXPECT_NE(failures[rank].find("this rank stopped in a program with collectives: no memory for 3 bytes"),
+                std::string::npos)
+          << rank << ": " << failures[rank];
+    EXPECT_NE(failures[0].find(" waits in vain: rank 1 gave up: "), std::string::npos) << failures[0];
+  }
+}
+
+TEST(World, what_the_host_stops_is_given_up_on_all_ranks) {
+  ThreadHub hub;
+  Interrupts interrupts(nullptr, nullptr);
+  const auto began = Clock::now();
+  const auto failures = on_ranks(2, [&](int64_t rank) {
+    scale::WorldOptions options;
+    options.timeout = 60, options.interrupts = rank ? nullptr : &interrupts;
+    World world(std::make_shared<test::ThreadEngine>(hub), scale::ProcessPlace{"a test", rank, 2, rank}, options);
+    world.barrier("world");
+    if (rank == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      interrupts.request();
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      world.barrier("world");  // rank 0 had come to this one before it was stopped
+    }
+    world.barrier("world");
+  });
+  EXPECT_LT(Clock::now() - began, std::chrono::seconds(10));
+  EXPECT_EQ(failures[0], "interrupted");
+  EXPECT_NE(failures[1].find("waits in vain: rank 0 gave up: interrupted"), std::string::npos) << failures[1];
 }
 
 TEST(World, ranks_that_make_other_meshes_are_told) {

@@ -1,0 +1,155 @@
+// How a world waits for what ranks do together, and what it says of those that do not come.
+#include <thread>
+
+#include "base/text.h"
+#include "scale/collective.h"
+#include "scale/world.h"
+
+namespace thunder::scale {
+namespace {
+
+constexpr std::chrono::milliseconds kLook{20};  // apart, at who left
+constexpr std::chrono::seconds kAnswerTime{1}, kAbortTime{1};
+
+}  // namespace
+
+void keep_for_ever(std::shared_ptr<void> what) {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<std::shared_ptr<void>>;
+  const std::lock_guard lock(mutex);
+  kept->push_back(std::move(what));
+}
+
+// Asks the ranks of the axis where they are, and waits a little for their answers.
+void World::ask_where(const AxisGroup& on) const {
+  const bool can_ask = find(kWorldAxis).group->carries_notes();
+  const auto ask = [this, &on] {
+    for (const int64_t rank : on.members)
+      if (rank != place_.rank) notes_->ask(rank);
+  };
+  Progress::get().run(notes_.get(), ask, Clock::now() + kAnswerTime);  // not behind the collective that is waited for
+  std::vector<int64_t> silent;
+  for (const auto end = Clock::now() + kAnswerTime; can_ask && Clock::now() < end; std::this_thread::sleep_for(kLook)) {
+    silent.clear();
+    for (const int64_t rank : on.members)
+      if (rank != place_.rank && !notes_->answer(rank)) silent.push_back(rank);
+    if (silent.empty()) break;
+  }
+}
+
+// Until when it is worth to wait longer, by what the ranks answered: one that compiles is not late, and what all have
+// begun just now, once, is not over yet.
+Clock::time_point World::later(const AxisGroup& on, uint64_t number, bool& once) const {
+  bool all = true;
+  for (const int64_t rank : on.members) {
+    if (rank == place_.rank) continue;
+    const auto answer = notes_->answer(rank);
+    if (answer && answer->begun_on(on.axis) >= number) continue;
+    if (answer && answer->compiles) return deadline();
+    all = false;
+  }
+  return all && !std::exchange(once, true) ? Clock::now() + kAnswerTime : Clock::now();
+}
+
+// "rank 1, which has been in its own code for 3.0 s, after 12 collectives, the last: ...": those that did not begin the
+// collective, by what they answered.
+std::string World::describe_absent(const AxisGroup& on, uint64_t number) const {
+  const bool can_ask = find(kWorldAxis).group->carries_notes();
+  const std::string absence = can_ask ? "does not answer: it is stopped, or dead" : "cannot be asked where it is";
+  std::string text;
+  for (size_t i = 0; i < on.members.size(); i++) {
+    if (on.members[i] == place_.rank) continue;
+    const auto answer = notes_->answer(on.members[i]);
+    if (answer && answer->begun_on(on.axis) >= number) continue;
+    text += cat(text.empty() ? "" : "; ", "rank ", i, ", which ", answer ? answer->doing : absence);
+  }
+  return text.empty() ? "others, which have begun it" : text;
+}
+
+// Who gave up, or left, without having begun the collective of this number; "": nobody.
+std::string World::find_left(const AxisGroup& on, uint64_t number) const {
+  for (size_t i = 0; i < on.members.size(); i++)
+    if (const auto gone = notes_->failed(on.members[i]); gone && gone->begun_on(on.axis) < number)
+      return cat("rank ", i, " gave up: ", gone->doing);
+  for (size_t i = 0; i < on.members.size(); i++)
+    if (const auto left = notes_->left(on.members[i]); left && left->begun_on(on.axis) < number)
+      return cat("rank ", i, " left ", left->doing);
+  return "";
+}
+
+// Waits for a task of the group, whose ranks are given up where it is not over in time.
+void World::wait(const AxisGroup& on, const std::shared_ptr<CollectiveTask>& task, std::string_view text) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (broken_) fail(broken_->code(), "the ranks cannot communicate any more: ", broken_->message());
+  }
+  const uint64_t number = notes_->begin(on.axis, text);
+  Clock::time_point end = deadline();
+  std::string left;
+  bool extended = false;
+  std::optional<InterruptCheck> interrupts;
+  if (interrupts_) interrupts.emplace(*interrupts_);
+  Progress::get().add(this, task);
+  try {
+    while (left.empty() && Clock::now() < end) {
+      if (task->wait_until(std::min(end, Clock::now() + kLook))) return notes_->end();
+      if (interrupts) interrupts->throw_if_interrupted();
+      left = find_left(on, number);
+      if (!left.empty() || Clock::now() < end) continue;
+      ask_where(on);
+      end = later(on, number, extended);
+    }
+  } catch (const Error& e) {
+    notes_->end();
+    if (e.code() == Code::invalid_argument) {  // all ranks know, and can go on
+      const std::lock_guard lock(mutex_);
+      refused_ = e.message();
+      throw;
+    }
+    task->abandon();
+    keep_for_ever(task);
+    give_up(e.status(), on.axis);
+    throw;
+  }
+  task->abandon();
+  keep_for_ever(task);
+  const std::string call = cat(text, " over axis '", on.axis, "': rank ", on.index, " of ", on.size);
+  const auto why = left.empty() ? make<Status>(kDeadlineExceeded, cat(call, " waited ", timeout_.load(),
+                                                                      " seconds for ", describe_absent(on, number)))
+                                : make<Status>(kUnavailable, cat(call, " waits in vain: ", left));
+  notes_->end();
+  give_up(why, on.axis);
+  throw Error(why);
+}
+
+void World::give_up(Ref<Status> why, std::string_view abandoned) {
+  std::vector<std::shared_ptr<Group>> groups;
+  {
+    const std::lock_guard lock(mutex_);
+    if (broken_) return;
+    broken_ = std::move(why);
+    notes_->fail(broken_->message(), abandoned);
+    for (auto& [axis, on] : groups_)
+      if (on.group) groups.push_back(on.group);
+  }
+  engine_->give_up();
+  const auto abort = [groups = std::move(groups)] {
+    for (auto& group : groups) group->abort();
+  };
+  try {
+    Progress::get().run(this, abort, Clock::now() + kAbortTime);
+  } catch (const Error&) {  // it is broken, and why is known
+  }
+  Progress::get().give_up();
+}
+
+void World::give_up_after(const Status& failed) {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool refused = !refused_.empty() && failed.message().find(refused_) != std::string::npos;
+    if (!engine_ || place_.ranks == 1 || refused) return;
+  }
+  give_up(make<Status>(failed.code(), cat("this rank stopped in a program with collectives: ", failed.message())), "");
+}
+
+}  // namespace thunder::scale
