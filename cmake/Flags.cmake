@@ -31,10 +31,11 @@ target_compile_options(thunder_flags INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(thunder_flags INTERFACE -fpch-preprocess)
 endif()
+# Times of headers count: what was compiled while a header was edited is not kept under the header's new contents.
 find_program(THUNDER_CCACHE ccache)
 if(THUNDER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(launcher env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
-      CCACHE_SLOPPINESS=include_file_mtime,include_file_ctime,pch_defines,time_macros ${THUNDER_CCACHE})
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${THUNDER_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
