@@ -17,6 +17,7 @@ class EchoRanks : public RankAxes {
     return ranks_;
   }
   int64_t index(std::string_view axis) override { return size(axis) - 1; }
+  Device device() const override { return Device::cpu; }
   Status* run(const CollectiveCall& call) override {
     calls.push_back(call);
     if (call.in.dtype != DType::f32 || call.what == Collective::all_gather || call.what == Collective::broadcast)
