@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "ir/symbols.h"
 #include "passes/dce.h"
 #include "passes/inside.h"
 #include "passes/min_cut.h"
@@ -20,7 +21,7 @@ std::vector<ValueId> input_values(std::span<const Input> inputs) {
 
 int64_t size_in_bytes(const TensorType& type) {
   int64_t out = static_cast<int64_t>(size_of(type.dtype));
-  for (Dim d : type.shape) out *= d.value();
+  for (Dim d : type.shape) out *= d.constant() ? d.value() : d.expr()->hint;  // as when it was traced
   return out;
 }
 
@@ -127,6 +128,26 @@ void take_inputs(Trace& trace, std::span<const ValueId> saved, std::span<const V
   for (size_t i = 0; i < cotangents.size(); i++) add(cotangents[i], cat("cotangents.", i));
 }
 
+bool has_size(const TensorType& type, int64_t symbol) {
+  return std::any_of(type.shape.begin(), type.shape.end(), [&](Dim d) {
+    return !d.constant() && d.expr()->op == DimOp::symbol && d.expr()->a.value() == symbol;
+  });
+}
+// Calls take(i) for the candidates without which no tensor that the trace is given has the size that a symbol in its
+// lines stands for.
+template <class Take>
+void take_sources_of_symbols(const Trace& trace, std::vector<ValueId> given, std::span<const Input> candidates,
+                             Take&& take) {
+  for (const Symbol& s : used_symbols(trace)) {
+    const auto says = [&](ValueId v) { return has_size(trace.type(v), s.number); };
+    if (std::any_of(given.begin(), given.end(), says)) continue;
+    const auto at = std::find_if(candidates.begin(), candidates.end(), [&](const Input& in) { return says(in.value); });
+    if (at == candidates.end()) continue;
+    given.push_back(at->value);
+    take(static_cast<size_t>(at - candidates.begin()));
+  }
+}
+
 }  // namespace
 
 Partition partition(JointTrace joint) {
@@ -144,6 +165,8 @@ Partition partition(JointTrace joint) {
   given.insert(given.end(), cotangents.begin(), cotangents.end());
   out.backward = extract_trace(t, std::move(gradients), given);
   out.backward.function = cat("backward(", t.function, ")");
+  take_sources_of_symbols(out.backward, given, std::span(t.inputs).first(own),
+                          [&](size_t i) { out.saved.push_back(t.inputs[i].value); });
   take_inputs(out.backward, out.saved, cotangents);
 
   std::vector<ValueId> results(t.outputs.begin(), t.outputs.begin() + static_cast<ptrdiff_t>(joint.results));
@@ -245,6 +268,10 @@ PartialBackward partial_backward(const Registry& registry, const Trace& backward
   for (size_t i = 0; i < reached.size(); i++)
     if (reached[i]) cotangents.push_back(backward.inputs[inputs + i].value);
   out.trace.inputs.clear();
+  std::vector<ValueId> given = saved;
+  given.insert(given.end(), cotangents.begin(), cotangents.end());
+  take_sources_of_symbols(out.trace, given, std::span(backward.inputs).first(inputs),
+                          [&](size_t i) { saved.push_back(backward.inputs[i].value), out.saved.push_back(i); });
   take_inputs(out.trace, saved, cotangents);
   return out;
 }

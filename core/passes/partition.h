@@ -25,7 +25,7 @@ struct Partition {
   std::vector<size_t> gradients;  // by output of the backward: which gradient it is
 };
 
-// Requires: no writes, no symbols.
+// Requires: no writes. Where lines of the backward have symbols, what is saved says what they stand for.
 Partition partition(JointTrace joint);
 
 // The backward for some of the cotangents, those of others being zero: of what was saved the values that it reads, and

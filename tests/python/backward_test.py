@@ -134,6 +134,14 @@ class Backward(unittest.TestCase):
         rest.zero_()
         self.assertEqual(whole.tolist(), [2, 2, 2])
 
+    def test_of_sizes_that_vary_and_that_nothing_it_reads_has(self):
+        f = th.compile(lambda x: x.sum(0) * x.shape[1])
+        for n in (4, 6, 5, 7):
+            x = th.ones(n, 3).requires_grad_()
+            with th.tape():
+                f(x).sum().backward()
+            self.assertEqual(x.grad.tolist(), [[3.0] * 3] * n)
+
     def test_of_a_saved_trace(self):
         f = th.compile(lambda x: x.exp())
         f(arr(3))
