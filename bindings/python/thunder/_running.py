@@ -25,10 +25,10 @@ def _of_batch(op, name, functions):
 
 def _of_instances(op, name, functions):
     def call(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05):
-        if isinstance(use_input_stats, _FLAGS) and use_input_stats and math.prod(input.shape[2:]) == 1 < input.ndim - 1:
-            raise ValueError(f"instance_norm: statistics of a channel need more than one place, got input {tuple(input.shape)}: use_input_stats=False "
+        made = op(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)  # which refuses what is no tensor
+        if isinstance(use_input_stats, _FLAGS) and use_input_stats and math.prod(made.shape[2:]) == 1 < made.ndim - 1:
+            raise ValueError(f"instance_norm: statistics of a channel need more than one place, got input {tuple(made.shape)}: use_input_stats=False "
                              "takes running ones")
-        made = op(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
         if isinstance(use_input_stats, _FLAGS) and use_input_stats and running_mean is not None and running_var is not None:
             plane = list(range(2, input.ndim))
             _move(running_mean, functions["mean"](functions["mean"](input, plane), [0]), momentum)
