@@ -49,7 +49,8 @@ CoreLeaves::CoreLeaves(std::string_view what, const thunder_any* given, size_t n
 
 void CoreLeaves::convert_list(std::string_view name, Any& list) {
   const auto* const given = reinterpret_cast<thunder_tensor* const*>(list.ts);
-  auto& made = lists_.emplace_back(new Tensor*[list.count]);
+  auto& made = lists_.emplace_back();
+  made = std::make_unique<Tensor*[]>(list.count);
   for (uint32_t i = 0; i < list.count; i++) {
     need_if_given(given[i], cat(name, ", tensor ", i, " of the list").c_str());
     made[i] = core(given[i]);

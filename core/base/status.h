@@ -42,7 +42,7 @@ class Status : public Counted<Status> {
   // The message already names the calling functions: callers in between prepend nothing.
   void set_names_callers() { placed_ = true; }
   bool names_callers() const { return placed_; }
-  // Whether its last reference was released: it is empty, and is kept for a while so that this can be asked.
+  // Whether its last reference was released: where the history of handles is kept, an empty one is there for a while.
   bool released() const { return released_; }
 
  private:
