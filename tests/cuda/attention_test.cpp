@@ -56,7 +56,17 @@ struct CudaAttention : CudaTest {
   std::vector<Ref<Tensor>> inputs(const Case& c) {
     return {random(c.query, 1, -2, 2), random(c.key, 2, -2, 2), random(c.value, 3)};
   }
-  // The same with a mask, which `how` makes of the fourth input.
+  static Case causal(int64_t length) { return {{2, 4, length, 16}, {2, 2, length, 16}, {2, 2, length, 16}, true, true}; }
+  // How many plans a call on the GPU makes, whose results are those of the CPU. Requires: the stand-in for cuDNN.
+  int64_t plans_made_by(Compiled& f, const Case& c) {
+    const auto plans = of_stand_in<decltype(&fake_cudnn_plans)>("fake_cudnn_plans");
+    const auto in = inputs(c);
+    const auto expected = call(f, in);
+    const int64_t before = plans();
+    expect_close(call(f, on_gpu(in)), expected);
+    return plans() - before;
+  }
+  // The result and the gradients with a mask, which `how` makes of the fourth input.
   using Masking = std::function<Tensor*(Scope&, Tensor*)>;
   Ref<Compiled> masked(const char* dtype, const Masking& how, bool grouped = false) {
     return compile([dtype, how, grouped](Scope& s, const Values& in, Values& out) {
@@ -358,21 +368,14 @@ TEST_F(CudaAttention, in_parts_reads_of_a_mask_and_of_dropout_what_is_theirs) {
 TEST_F(CudaAttention, lengths_after_the_first_share_plans_until_one_comes_often) {
   const auto plans = of_stand_in<decltype(&fake_cudnn_plans)>("fake_cudnn_plans");
   if (!plans) GTEST_SKIP() << "needs the stand-in for cuDNN";
-  const auto with_length = [](int64_t n) { return Case{{2, 4, n, 16}, {2, 2, n, 16}, {2, 2, n, 16}, true, true}; };
-  const Case first = with_length(40);
+  const Case first = causal(40);
   auto f = all_of(first);
-  const auto made_by = [&](int64_t length) {
-    const auto in = inputs(with_length(length));
-    const auto expected = call(*f, in);
-    const int64_t before = plans();
-    expect_close(call(*f, on_gpu(in)), expected);
-    return plans() - before;
-  };
+  const auto made_by = [&](int64_t length) { return plans_made_by(*f, causal(length)); };
   EXPECT_EQ(made_by(40), 2) << "the first length has its own: forward and backward";
   EXPECT_EQ(made_by(33), 2) << "those of the padded length";
   for (const int64_t length : {50, 63, 2, 37}) EXPECT_EQ(made_by(length), 0) << length;
   EXPECT_EQ(made_by(65), 2) << "a longer one";
-  const auto in = inputs(with_length(63));
+  const auto in = inputs(causal(63));
   const auto expected = call(*f, in);
   const int64_t before = plans();
   for (int i = 0; i < 1000 && plans() < before + 2; i++) expect_close(call(*f, on_gpu(in)), expected);
@@ -386,16 +389,9 @@ TEST_F(CudaAttention, lengths_that_the_caller_says_vary_share_plans) {
   CompileOptions options;  // as torch.compile gives them, whose symbols they are
   options.set("automatic_dynamic_shapes", Any::boolean(false));
   options.set("dynamic_shapes", Any::string("0:2,4,s0,16;1:2,2,s0,16;2:2,2,s0,16"));
-  const auto with_length = [](int64_t n) { return Case{{2, 4, n, 16}, {2, 2, n, 16}, {2, 2, n, 16}, true, true}; };
-  const Case first = with_length(40);
+  const Case first = causal(40);
   auto f = all_of(first, "bfloat16", &options);
-  const auto made_by = [&](int64_t length) {
-    const auto in = inputs(with_length(length));
-    const auto expected = call(*f, in);
-    const int64_t before = plans();
-    expect_close(call(*f, on_gpu(in)), expected);
-    return plans() - before;
-  };
+  const auto made_by = [&](int64_t length) { return plans_made_by(*f, causal(length)); };
   made_by(40), made_by(33);
   for (const int64_t length : {50, 63, 37}) EXPECT_EQ(made_by(length), 0) << length;
 }
@@ -403,20 +399,13 @@ TEST_F(CudaAttention, lengths_that_the_caller_says_vary_share_plans) {
 TEST_F(CudaAttention, without_a_causal_mask_padding_is_masked) {
   const auto plans = of_stand_in<decltype(&fake_cudnn_plans)>("fake_cudnn_plans");
   if (!plans) GTEST_SKIP() << "needs the stand-in for cuDNN";
-  const auto made_by = [&](Compiled& f, const Case& c) {
-    const auto in = inputs(c);
-    const auto expected = call(f, in);
-    const int64_t before = plans();
-    expect_close(call(f, on_gpu(in)), expected);
-    return plans() - before;
-  };
   const auto with_lengths = [](int64_t q, int64_t k) { return Case{{3, q, 16}, {3, k, 16}, {3, k, 16}}; };
   const Case first = with_lengths(40, 20);
   auto f = all_of(first);
-  EXPECT_EQ(made_by(*f, with_lengths(40, 20)), 2);
-  EXPECT_GE(made_by(*f, with_lengths(33, 41)), 2);
-  for (const auto& [q, k] : {std::pair{50, 7}, {2, 63}, {64, 3}}) EXPECT_EQ(made_by(*f, with_lengths(q, k)), 0) << q << " " << k;
-  EXPECT_GE(made_by(*f, with_lengths(50, 64)), 2) << "without padded keys no mask is needed";
+  EXPECT_EQ(plans_made_by(*f, with_lengths(40, 20)), 2);
+  EXPECT_GE(plans_made_by(*f, with_lengths(33, 41)), 2);
+  for (const auto& [q, k] : {std::pair{50, 7}, {2, 63}, {64, 3}}) EXPECT_EQ(plans_made_by(*f, with_lengths(q, k)), 0) << q << " " << k;
+  EXPECT_GE(plans_made_by(*f, with_lengths(50, 64)), 2) << "without padded keys no mask is needed";
 }
 
 // What the statistics are is not fixed, only what they say together: the gradient reads both.

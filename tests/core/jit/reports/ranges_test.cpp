@@ -24,6 +24,7 @@ struct Ranges : CompiledTest {
   }
 };
 
+// What is disabled ends its process; the test beside it runs it in one of its own.
 TEST_F(Ranges, are_not_opened_where_no_profiler_started_the_process) {
   EXPECT_EQ(run_in_a_process(this_program(), "Ranges.DISABLED_nothing", {{"THUNDER_NVTX", ""}}), 0);
 }
