@@ -27,9 +27,10 @@ struct GivenTensors {
   GivenTensors(thunder_tensor* const* handles, size_t n) {
     at.reserve(n);
     for (size_t i = 0; i < n; i++) {
-      if (handles[i] && !is_live(handles[i])) [[unlikely]]
+      HandleTable::Place* const place = find_place(handles[i], HandleKind::tensor);
+      if (!place && handles[i]) [[unlikely]]
         need(handles[i], cat("in[", i, "]").c_str());
-      at.push_back(core(handles[i]));
+      at.push_back(place ? static_cast<Tensor*>(place->object()) : nullptr);
     }
   }
 };

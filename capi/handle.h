@@ -61,7 +61,7 @@ Status* take_misuse() noexcept;
   return note_misused(handle, kind);
 }
 template <IsHandle H>
-bool is_live(H* h) {
+[[gnu::always_inline]] inline bool is_live(H* h) {
   return find_place(h, HandleOf<std::remove_const_t<H>>::kind) != nullptr;
 }
 
@@ -107,7 +107,7 @@ thunder_tensor* out_of_memory_tensor() noexcept;
   }
 
 template <class H, class T>
-H* make_handle(const T* p) {
+[[gnu::always_inline]] inline H* make_handle(const T* p) {
   return reinterpret_cast<H*>(p->handle_word(const_cast<T*>(p), static_cast<uint8_t>(HandleOf<H>::kind)));
 }
 
@@ -122,7 +122,7 @@ H* handle_or_null(const T* p) noexcept {
   }
 }
 
-inline void count_reference(HandleTable::Place& place, bool sole) {
+[[gnu::always_inline]] inline void count_reference(HandleTable::Place& place, bool sole) {
   // One that nobody else knows needs no locked instruction.
   const uint64_t state = place.state.load(std::memory_order_relaxed);
   if (sole && state < HandleTable::kOneOwned)
@@ -142,10 +142,12 @@ H* add_reference(H* h) noexcept {
 
 // A reference that the caller owned; null where it owns none, which is noted.
 template <class T, class H>
-T* take_reference(H* h) noexcept {
-  T* const object = static_cast<T*>(object_of(h, HandleOf<H>::kind));
-  if (!object) return nullptr;
-  HandleTable::Place& place = *find_place(h, HandleOf<H>::kind);
+[[gnu::always_inline]] inline T* take_reference(H* h) noexcept {
+  HandleTable::Place* const found = find_place(h, HandleOf<H>::kind);
+  if (!found) [[unlikely]]
+    return static_cast<T*>(note_misused(h, HandleOf<H>::kind));
+  HandleTable::Place& place = *found;
+  T* const object = static_cast<T*>(place.object());
   uint64_t state = place.state.load(std::memory_order_relaxed);
   if (state >> 32 == 1 && object->unique()) return object;  // it goes, and its handles with it
   while (state >> 32 &&
@@ -155,7 +157,7 @@ T* take_reference(H* h) noexcept {
 }
 
 template <class H, class T>
-H* give_reference(Ref<T> object) {
+[[gnu::always_inline]] inline H* give_reference(Ref<T> object) {
   if (!object) return nullptr;
   H* const h = make_handle<H>(object.get());
   count_reference(*find_place(h, HandleOf<H>::kind), object->unique());
