@@ -45,6 +45,7 @@ def _replayed(module, tensors, seen):
     seen.append(graph)
     if graph.draws:
         return None
+    tensors = [t.clone() for t in tensors]  # as eager's are, which begin where their memory does
     kept = graph.results.keep(tensors)
     try:
         made = graph.replay(*[thunder.from_dlpack(t.clone()) for t in tensors])

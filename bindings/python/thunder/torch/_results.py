@@ -81,7 +81,12 @@ class Computed:
             made = made.expand(self.fake.shape)
         if laid is None:
             return made
-        return _copied(made, *laid) if self.copied else made.as_strided(*laid)
+        return made.as_strided(*laid) if not self.copied and _lies_as(made, laid[1]) else _copied(made, *laid)
+
+
+def _lies_as(made, strides):
+    """Whether its strides are these, but in dims of size 1, where they reach nothing. What was made op by op may be a view that is not."""
+    return all(own == step or size == 1 for size, own, step in zip(made.shape, made.stride(), strides))
 
 
 def _copied(made, sizes, strides):
