@@ -77,6 +77,7 @@ struct Entry {
   // conditions hold.
   std::vector<IntegerSymbol> integers;
   std::vector<int64_t> symbols;  // of a program with integers: what all symbols stood for
+  std::string size_class;  // of a program whose lines were compiled for many sizes: for which; "": for these alone
   // Of a symbolic trace that writes tensors: for each value the value whose memory it shares.
   std::vector<ValueId> roots;
   double trace_ms = 0, passes_ms = 0, compile_ms = 0, plan_ms = 0;

@@ -75,4 +75,14 @@ Trace claim(const Trace& trace, const Executors& executors, const CompileSetting
   return out;
 }
 
+bool is_claimed_as_before(const Trace& claimed, const Executors& executors, const Op& region,
+                          const CompileSettings& settings) {
+  ExecutorsOfOps asked(executors);
+  return std::all_of(claimed.nodes.begin(), claimed.nodes.end(), [&](const Node* n) {
+    if (n->op == &region) return true;
+    const Executor* by = first_claimant({*n, *claimed.store, settings}, asked.of(*n->op));
+    return by && by->name() == n->executor;
+  });
+}
+
 }  // namespace thunder

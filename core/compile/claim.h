@@ -13,4 +13,9 @@ Trace descend(const Trace& trace, const Executors& executors, const CompileSetti
 // stay with it, as do regions. Requires: a trace that descend() made. Throws naming a node that none claims.
 Trace claim(const Trace& trace, const Executors& executors, const CompileSettings& settings);
 
+// Whether each line of a claimed trace but regions would be claimed by its executor if all were asked now: of a trace
+// that was claimed for other sizes.
+bool is_claimed_as_before(const Trace& claimed, const Executors& executors, const Op& region,
+                          const CompileSettings& settings);
+
 }  // namespace thunder

@@ -22,6 +22,9 @@ struct StageTime {
   bool makes_kernels = false;  // lower, or a stage behind it; the others work on lines
 };
 
+// The rows of the table that a compile runs: all, those that work on lines, or `lower` and those behind it.
+enum class StageRows : uint8_t { all, lines, kernels };
+
 struct Compilation {
   // Given.
   PassContext pass;
@@ -34,6 +37,7 @@ struct Compilation {
   ThreadPool* threads = nullptr;
   InputLayouts inputs = {};
   std::vector<void*> fixed = {};    // the addresses of the last inputs, whose memory is the same at every call
+  StageRows rows = StageRows::all;
 
   // Made. The recorded trace, then one for each stage that changed it.
   std::vector<Trace> traces = {};

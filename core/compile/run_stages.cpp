@@ -89,8 +89,11 @@ class Run {
   void run_all() {
     check_trace(c_);
     for (size_t i = 0; i < stages_.size(); i++) {
+      const bool lowers = stages_[i].row && stages_[i].row->level == Level::lowered;
+      if (lowers && c_.rows == StageRows::lines) return;
+      if (!lowers && lowering_.stage == 0 && c_.rows == StageRows::kernels) continue;
       if (c_.settings().leaves_out(stages_[i].name())) continue;
-      if (stages_[i].row && stages_[i].row->level == Level::lowered) lowering_ = {i, c_.traces.size(), c_.times.size()};
+      if (lowers) lowering_ = {i, c_.traces.size(), c_.times.size()};
       try {
         run(stages_[i], i);
       } catch (const Error& e) {

@@ -27,7 +27,7 @@ bool suits_engine(const NodeView& view) {
   const auto fine = [&](ValueId v) {
     const TensorType& type = view.store.type(v);
     return type.device == Device::cpu &&
-           std::all_of(type.shape.begin(), type.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
+           std::all_of(type.shape.begin(), type.shape.end(), [](Dim d) { return d.value() > 0; });
   };
   bool all = true;
   for_each_value(view.node.args, [&](ValueId v) { all = all && fine(v); });

@@ -53,7 +53,7 @@ struct ExecutorDesc {
 
 // Whether all operands and results are on the CPU.
 bool is_on_cpu(const NodeView& view);
-// Whether it has tensors, all of known sizes and on one device of this kind.
+// Whether it has tensors, all on one device of this kind.
 bool is_on_one_device(const NodeView& view, int32_t device_kind);
 
 // A launch on these buffers, without scratch. `threads` run its loops; null: for planning only.

@@ -76,6 +76,11 @@ struct Sum {
   }
 };
 
+uint64_t formula_hash(const DimExpr& e) {
+  const auto word = [](Dim d) { return d.constant() ? static_cast<uint64_t>(d.value()) : d.expr()->hash; };
+  return mix(mix(word(e.a), static_cast<uint64_t>(e.op)), word(e.b));
+}
+
 Dim combine(DimOp op, Dim a, Dim b) {
   if (a.constant() && b.constant()) return fold(op, a.value(), b.value());
   return (a.constant() ? b : a).expr()->owner->make(op, a, b);
@@ -95,8 +100,9 @@ void Dims::clear() {
 }
 
 Dim Dims::symbol(int64_t value) {
-  exprs_.push_back(std::make_unique<DimExpr>(
-      DimExpr{this, DimOp::symbol, Dim(static_cast<int64_t>(symbols_++)), Dim(), value}));
+  DimExpr made{this, DimOp::symbol, Dim(static_cast<int64_t>(symbols_++)), Dim(), value, 0};
+  made.hash = formula_hash(made);
+  exprs_.push_back(std::make_unique<DimExpr>(made));
   return Dim(exprs_.back().get());
 }
 
@@ -121,12 +127,12 @@ Dim Dims::make(DimOp op, Dim a, Dim b) {
       return of * Dim(op == DimOp::add ? checked_add(times, more) : checked_sub(times, more));
     if (const Sum sum(op, a, b); sum.shorter()) return sum.dim();  // (s0 + 1) - 1 is s0
   }
-  DimExpr wanted{this, op, a, b, 0};
+  DimExpr wanted{this, op, a, b, 0, 0};
   if (auto it = by_content_.find(&wanted); it != by_content_.end()) return Dim(*it);
-  if (const DimExpr turned{this, op, b, a, 0}; turns)
+  if (const DimExpr turned{this, op, b, a, 0, 0}; turns)
     if (auto it = by_content_.find(&turned); it != by_content_.end()) return Dim(*it);
   const DimReads::Pause decides_nothing;
-  wanted.hint = fold(op, hint(a), hint(b));
+  wanted.hint = fold(op, hint(a), hint(b)), wanted.hash = formula_hash(wanted);
   exprs_.push_back(std::make_unique<DimExpr>(wanted));
   by_content_.insert(exprs_.back().get());
   return Dim(exprs_.back().get());
@@ -165,10 +171,9 @@ int64_t Dims::evaluate(Dim d, const std::vector<int64_t>& symbols) {
   return *value(d);
 }
 
-int64_t hint(Dim d) {
-  if (d.constant()) return d.value();
-  if (DimReads* reads = DimReads::current()) reads->note(d.expr());
-  return d.expr()->hint;
+int64_t Dim::read_hint(const DimExpr& expr) {
+  if (DimReads* reads = DimReads::current()) reads->note(&expr);
+  return expr.hint;
 }
 
 // The stack of what is still to be written: operands, and the text between and behind them.

@@ -23,14 +23,16 @@ class Dim {
   explicit Dim(const DimExpr* expr) : expr_(expr) {}
 
   bool constant() const { return expr_ == nullptr; }
-  // Requires: constant().
-  int64_t value() const { return value_; }
+  // The number; of a symbolic dim its hint, which is noted as a read (DimReads).
+  int64_t value() const { return expr_ ? read_hint(*expr_) : value_; }
   const DimExpr* expr() const { return expr_; }
 
   // Whether both are the same expression, and so always equal. Different expressions may still be equal at run time.
   friend bool operator==(Dim a, Dim b) { return a.expr_ == b.expr_ && (a.expr_ || a.value_ == b.value_); }
 
  private:
+  static int64_t read_hint(const DimExpr& expr);
+
   int64_t value_ = 0;
   const DimExpr* expr_ = nullptr;
 };
@@ -42,6 +44,7 @@ struct DimExpr {
   DimOp op;
   Dim a, b;        // operands; a symbol's number is a
   int64_t hint;    // the value seen while tracing
+  uint64_t hash;   // of the formula: equal for equal formulas of any trace
 };
 
 // The expressions of one trace, each kept once, so that equal expressions are one pointer. Their depth is bounded by
@@ -76,8 +79,8 @@ Dim operator*(Dim, Dim);
 Dim operator/(Dim, Dim);
 Dim operator%(Dim, Dim);
 
-// The value if constant, the traced hint if symbolic.
-int64_t hint(Dim);
+// The value if constant, the traced hint if symbolic, which is noted as a read (DimReads).
+inline int64_t hint(Dim d) { return d.value(); }
 void append(std::string& out, Dim);
 inline Lazy<Dim> name(Dim d) { return Lazy<Dim>(d); }
 

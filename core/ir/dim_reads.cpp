@@ -3,19 +3,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/normal.h"
+
 namespace thunder {
 namespace {
 
 thread_local DimReads* reads = nullptr;
 
-bool decide(int64_t a, DimCondition::Is is, int64_t b) {
+bool is_so(int64_t a, DimCondition::Is is, int64_t b) {
   return is == DimCondition::Is::equal ? a == b : is == DimCondition::Is::less ? a < b : a <= b;
 }
 
 }  // namespace
 
 bool DimCondition::holds_for(const std::vector<int64_t>& symbols) const {
-  return decide(Dims::evaluate(a, symbols), is, Dims::evaluate(b, symbols)) == holds;
+  return is_so(Dims::evaluate(a, symbols), is, Dims::evaluate(b, symbols)) == holds;
 }
 
 // The symbolic side comes before the number that it is compared with.
@@ -30,14 +32,20 @@ bool compare(Dim a, DimCondition::Is is, Dim b) {
   bool holds;
   {
     const DimReads::Pause as_condition;
-    holds = decide(hint(a), is, hint(b));
+    holds = is_so(hint(a), is, hint(b));
   }
-  if (DimReads* notes = DimReads::current(); notes && !(a.constant() && b.constant())) notes->note({a, b, is, holds});
+  // What is so whatever the symbols are is no condition.
+  if (DimReads* notes = DimReads::current(); notes && !difference(a, b)) notes->note({a, b, is, holds});
   return holds;
 }
 
+bool decide(Dim a, DimCondition::Is is, Dim b) {
+  const DimReads* notes = DimReads::current();
+  return notes && notes->keeps_lines() ? compare(a, is, b) : is_so(hint(a), is, hint(b));
+}
+
 void DimReads::note(const DimCondition& condition) {
-  if (as_numbers_) {
+  if (of_ == Of::numbers) {
     for (Dim d : {condition.a, condition.b})
       if (!d.constant()) note(d.expr());
     return;
@@ -48,7 +56,7 @@ void DimReads::note(const DimCondition& condition) {
   if (std::none_of(conditions_.begin(), conditions_.end(), same)) conditions_.push_back(condition);
 }
 
-DimReads::DimReads(bool as_numbers) : outer_(std::exchange(reads, this)), as_numbers_(as_numbers) {}
+DimReads::DimReads(Of of) : outer_(std::exchange(reads, this)), of_(of) {}
 DimReads::~DimReads() { reads = outer_; }
 DimReads* DimReads::current() { return reads; }
 

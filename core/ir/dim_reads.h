@@ -22,6 +22,12 @@ struct DimCondition {
 
 // Compares the values seen while tracing. If a side is symbolic, the result is noted as a condition.
 bool compare(Dim a, DimCondition::Is is, Dim b);
+// The same inside of an op, whose line is decided again for other sizes: a condition only where lines are kept
+// (DimReads::Of::lines), else both sides are read.
+bool decide(Dim a, DimCondition::Is is, Dim b);
+inline bool is_at_most(Dim a, Dim b) { return decide(a, DimCondition::Is::at_most, b); }
+inline bool is_less(Dim a, Dim b) { return decide(a, DimCondition::Is::less, b); }
+inline bool is_equal(Dim a, Dim b) { return decide(a, DimCondition::Is::equal, b); }
 
 // The value that was seen while tracing; the read is not recorded.
 int64_t unnoted_hint(Dim d);
@@ -29,8 +35,13 @@ int64_t unnoted_hint(Dim d);
 // While it lives, `hint` records on this thread which symbols and expressions it is asked for.
 class DimReads {
  public:
-  // `as_numbers`: a comparison counts as reading both sides, and is not noted as a condition.
-  explicit DimReads(bool as_numbers = false);
+  // What is noted.
+  enum class Of : uint8_t {
+    function,  // what a function looks at; what its lines look at is forgotten: each is made again for other sizes
+    numbers,   // the same, and a comparison counts as reading both sides, and is no condition
+    lines,     // what lines and passes look at, too: they are kept, with other sizes in the place of the symbols
+  };
+  explicit DimReads(Of of = Of::function);
   ~DimReads();
   DimReads(const DimReads&) = delete;
 
@@ -41,7 +52,10 @@ class DimReads {
   void note(const DimCondition& condition);
   const std::vector<DimCondition>& conditions() const { return conditions_; }
   // Forgets the reads after the first `count`: they are decided again whenever the line is.
-  void forget_after(size_t count) { noted_.resize(count); }
+  void forget_after(size_t count) {
+    if (of_ != Of::lines) noted_.resize(count);
+  }
+  bool keeps_lines() const { return of_ == Of::lines; }
 
   // Reads that are recorded while it lives are forgotten at its end.
   class Again {
@@ -69,7 +83,7 @@ class DimReads {
 
  private:
   DimReads* outer_;
-  const bool as_numbers_;
+  const Of of_;
   std::vector<const DimExpr*> noted_;
   std::vector<DimCondition> conditions_;
 };

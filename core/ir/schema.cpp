@@ -215,8 +215,9 @@ uint64_t hash(const Arg& a, uint64_t seed) {
     case ArgKind::values: return hash_bytes(a.vs, a.count * sizeof(ValueId), h);
     case ArgKind::dims:
       for (Dim d : a.dim_list())
-        h = mix(h, d.constant() ? static_cast<uint64_t>(d.value()) : reinterpret_cast<uintptr_t>(d.expr()));
+        h = mix(h, d.constant() ? static_cast<uint64_t>(d.value()) : d.expr()->hash);
       return h;
+    case ArgKind::symbolic: return mix(h, a.e->hash);
     default: return mix(h, static_cast<uint64_t>(a.i));
   }
 }

@@ -25,6 +25,6 @@ size_t normalize_axis(int64_t axis, size_t rank);
 // NumPy's broadcasting of two shapes.
 Shape broadcast(std::span<const Dim> a, std::span<const Dim> b);
 
-Sizes concrete(std::span<const Dim> shape);  // Requires: every dim constant
+Sizes concrete(std::span<const Dim> shape);  // as Dim::value() gives them
 
 }  // namespace thunder

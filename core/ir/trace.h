@@ -35,6 +35,8 @@ struct Node {
   const char* executor = nullptr;     // who claimed it, in a claimed trace
 };
 
+class Substitution;
+
 class Store {
  public:
   ValueId add(const TensorType& type);
@@ -57,6 +59,9 @@ class Store {
   // A store that begins with the first values of another one, and keeps it alive, so that traces of the new store may
   // have nodes of the old one. The types must be without symbols, which end with a store.
   static std::shared_ptr<Store> make_continuation(std::shared_ptr<const Store> from, size_t values);
+  // A store with the values of another one, in whose types `sizes` replaces the symbols. It keeps the other one alive,
+  // so that traces of the new store may have nodes of the old one that have no symbols.
+  static std::shared_ptr<Store> make_specialised(std::shared_ptr<const Store> from, Substitution& sizes);
 
  private:
   Arg keep(const Arg& a);

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "base/text.h"
+#include "compile/claim.h"
 #include "compile/run_stages.h"
 #include "executors/engines.h"
 #include "ir/symbols.h"
@@ -107,18 +108,24 @@ void run_table(const Executors& executors, const CompileRequest& r, Entry& entry
   compilation.devices = &context.devices(), compilation.threads = &context.threads();
   compilation.inputs = collect_input_layouts(entry.traces[0], entry, r.in);
   compilation.fixed = captured_addresses(entry);
-  compilation.traces = {entry.traces[0]};
+  compilation.rows = r.rows;
+  compilation.traces = entry.traces;
+  if (r.rows == StageRows::kernels &&
+      !is_claimed_as_before(entry.traces.back(), executors, compilation.region(), r.options.settings()))
+    fail(Code::declined, "for these sizes another executor takes a line");
   run_stages(compilation);
   for (const StageTime& t : compilation.times)
     (t.makes_kernels ? entry.compile_ms : entry.passes_ms) += t.milliseconds;
-  const Trace& final = compilation.trace();
+  entry.stages.insert(entry.stages.end(), compilation.times.begin(), compilation.times.end());
+  entry.traces = std::move(compilation.traces);
+  if (r.rows == StageRows::lines) return;
+  const Trace& final = entry.traces.back();
   entry.program = std::move(compilation.program);
   entry.plan_ms = entry.program->plan_ms();
   entry.writes = !final.writes.empty();
   entry.held =
       entry.program->plan().may_fail || !r.options.settings().debug_checks.empty() || ranges_are_wanted();
   for (const Write& w : final.writes) entry.written.push_back(w.input);
-  entry.traces = std::move(compilation.traces), entry.stages = std::move(compilation.times);
 }
 
 // Backends tagged as inference-only refuse traces with gradients.

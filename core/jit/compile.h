@@ -19,6 +19,7 @@ struct CompileRequest {
   InterruptCheck& check;
   RecordEntry record;
   Effort effort = Effort::full;
+  StageRows rows = StageRows::all;  // kernels: of the lines of the entry that is recorded; lines: makes no program
 };
 
 // The function traced for these inputs. `symbolic`: of the trace that it replays.

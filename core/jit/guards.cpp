@@ -79,6 +79,7 @@ std::string guards_report(const Entry& program) {
   for (size_t i = 0; i < e.leaves; i++) append_input(out, e, i);
   append_constants(out, e);
   append_symbols(out, e);
+  if (!program.size_class.empty()) out += cat("its lines serve all sizes for which ", program.size_class, "\n");
   size_t facts = 0;
   for (const GenerationGuard& g : e.guards) facts += g.facts.size();
   if (facts)

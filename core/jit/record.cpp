@@ -235,10 +235,10 @@ std::unique_ptr<Entry> record(Context& context, Function& function, const Values
 
 std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in,
                                        const DynamicShapes& shapes, DimMask& mask,
-                                       bool as_numbers) {
+                                       DimReads::Of of) {
   while (!is_empty(mask)) {
     auto entry = std::make_unique<Entry>();
-    DimReads reads(as_numbers);
+    DimReads reads(of);
     Tracing with_symbols{&mask, {}, nullptr, &shapes};
     entry->traces.push_back(trace_function(context, function, in, *entry, with_symbols));
     if (clear_dims_read_as_numbers(reads, with_symbols.places, mask)) continue;
@@ -246,6 +246,13 @@ std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, con
     return entry;
   }
   return nullptr;
+}
+
+std::unique_ptr<Entry> record_with_mask(Context& context, Function& function, const Values& in, const DimMask& mask) {
+  auto entry = std::make_unique<Entry>();
+  Tracing with_symbols{&mask, {}, nullptr, nullptr};
+  entry->traces.push_back(trace_function(context, function, in, *entry, with_symbols));
+  return entry;
 }
 
 std::unique_ptr<Entry> record_segments(Context& context, Function& function, const Values& in, SegmentRunner& runner,

@@ -1,6 +1,7 @@
 // Records a function: for the inputs of a call, with symbols, or a segment at a time.
 #pragma once
 
+#include "ir/dim_reads.h"
 #include "jit/context.h"
 #include "jit/dynamic/shapes.h"
 #include "tracer/segments.h"
@@ -19,12 +20,16 @@ std::unique_ptr<Entry> record(Context& context, Function& function, const Values
                               const SymbolicInputs* symbolic = nullptr);
 
 // The function traced with symbols where the mask says so, and no program yet. Sizes that the function looked at as
-// numbers are taken out of the mask, and it is traced again; what it compared is among the entry's conditions, or
-// `as_numbers` counts as looked at. Null, when none is left. Throws what the function or an op reports, which may be no
+// numbers are taken out of the mask, and it is traced again; what it compared is among the entry's conditions. `of`:
+// what counts as looked at. Null, when none is left. Throws what the function or an op reports, which may be no
 // error with plain sizes.
 std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, const Values& in,
                                        const DynamicShapes& shapes, DimMask& mask,
-                                       bool as_numbers = false);
+                                       DimReads::Of of = DimReads::Of::function);
+
+// The function traced once with symbols where the mask says so: what it and its lines look at is noted by the caller's
+// DimReads.
+std::unique_ptr<Entry> record_with_mask(Context& context, Function& function, const Values& in, const DimMask& mask);
 
 // The function run once in a scope that can be cut. Where it read a value, or has done so before (`broken`), `results`
 // are what it gave, and there is no entry; else the entry is as that of `record`. Throws what it, or a segment,

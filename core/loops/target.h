@@ -22,10 +22,6 @@ struct RowOrderSums {
   int64_t elements = kNever;  // the least number of elements, if each row begins at a cache line
   int64_t unaligned = kNever;  // the same, if rows do not
   int64_t line = 16;  // elements of a cache line
-
-  bool is_profitable(int64_t n_rows, int64_t row_elements, int64_t all) const {
-    return n_rows >= rows && all >= (row_elements % line ? unaligned : elements);
-  }
 };
 
 // The size limit of a tensor on the CPU that a kernel on another device gets by value: a number, or the random state.

@@ -1,4 +1,5 @@
 #include "ops/indices.h"
+#include "ir/dim_reads.h"
 
 namespace thunder {
 
@@ -47,7 +48,7 @@ Reshaped with_zero_stride(const Buffer& b, const Buffer& index, size_t dim) {
 void require_along(const Call& c, const TensorType& t, const TensorType& index, size_t dim) {
   c.require(index.rank() == t.rank(), "index must have the rank of input; ", c.types());
   for (size_t i = 0; i < t.rank(); i++)
-    c.require(i == dim || hint(index.shape[i]) <= hint(t.shape[i]), "index has size ", name(index.shape[i]), " in dim ",
+    c.require(i == dim || is_at_most(index.shape[i], t.shape[i]), "index has size ", name(index.shape[i]), " in dim ",
               i, ", more than the input's ", name(t.shape[i]), "; ", c.types());
 }
 

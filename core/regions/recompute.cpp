@@ -16,13 +16,11 @@ constexpr int64_t kSmall = 16;
 size_t count_instructions(const Node& node) { return def(node).has(kCheap) ? 1 : kInstructionsOfFunction; }
 
 int64_t bytes_of(ValueId v, const Store& store) {
-  const Dim size = elements(store.type(v).shape);
-  return size.constant() ? size.value() * static_cast<int64_t>(size_of(store.type(v).dtype)) : 0;
+  return elements(store.type(v).shape).value() * static_cast<int64_t>(size_of(store.type(v).dtype));
 }
 
 bool is_small_beside(ValueId one, ValueId other, const Store& store) {
-  const Dim few = elements(store.type(one).shape), many = elements(store.type(other).shape);
-  return few.constant() && many.constant() && few.value() * kSmall <= many.value();
+  return elements(store.type(one).shape).value() * kSmall <= elements(store.type(other).shape).value();
 }
 
 Recompute::Recompute(const Store& store, std::span<const Node* const> region, const std::vector<uint8_t>& stored,

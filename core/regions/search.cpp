@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/dim_reads.h"
 #include "passes/broadcast.h"
 #include "regions/search.h"
 
@@ -48,7 +49,8 @@ void Regions::run() {
   for (const bool large : {true, false}) {
     for (size_t first = 0; first < entries_.size();) {
       const size_t formed =
-          entries_[first].candidate && is_large(*entries_[first].node) == large && try_region_from(first)
+          entries_[first].candidate && has_large_values(*entries_[first].node, *trace_.store) == large &&
+                  try_region_from(first)
               ? form_region_from(first)
               : 0;
       first += formed ? formed - 1 : 1;
@@ -60,13 +62,10 @@ void Regions::run() {
   for (const Entry& entry : entries_) trace_.nodes.push_back(entry.node);
 }
 
-bool Regions::is_large(const Node& n) const {
+bool has_large_values(const Node& n, const Store& store) {
   constexpr int64_t kLarge = 1024;  // elements
   bool large = false;
-  const auto look = [&](ValueId v) {
-    const Dim size = elements(trace_.store->type(v).shape);
-    large |= !size.constant() || size.value() >= kLarge;
-  };
+  const auto look = [&](ValueId v) { large |= is_at_most(kLarge, elements(store.type(v).shape)); };
   for_each_value(n.args, look);
   for (ValueId r : n.results) look(r);
   return large;

@@ -31,7 +31,6 @@ class Regions {
   }
 
   enum class Side : uint8_t { before, inside, after };
-  bool is_large(const Node& n) const;
   // Sets materialized_: values that must be in memory, because nodes that are no candidates or views of memory read
   // them, or because their readers are so far away that finding them would take more than linear time.
   void find_materialized();

@@ -47,8 +47,7 @@ class Siblings {
   }
 
   int64_t elements_of(ValueId v) const {
-    const Dim size = elements(trace_.store->type(v).shape);
-    return size.constant() ? size.value() : 0;
+    return elements(trace_.store->type(v).shape).value();
   }
   int64_t max_elements(const Node& n) const {
     int64_t out = 0;

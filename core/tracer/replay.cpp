@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "ir/dim_reads.h"
 #include "ir/normal.h"
-#include "ir/symbols.h"
 #include "tracer/replay_draws.h"
+#include "tracer/replayed_sizes.h"
 #include "tracer/tracing.h"
 
 namespace thunder {
@@ -37,8 +37,7 @@ class Replay {
       roots_[trace.inputs[i].value] = trace.inputs[i].value;
       types.push_back(inputs[i] ? &inputs[i]->type() : nullptr);
     }
-    if (!words_) read_symbols(types);
-    for (auto [symbol, value] : call.integers) symbols_[static_cast<size_t>(symbol)] = value;
+    if (!words_) sizes_.emplace(trace, types, call);
     for (size_t i = 0; i < inputs.size() && !call.roots.empty(); i++)
       if (inputs[i])
         new_roots_[trace.inputs[i].value] = memory_root(inputs[i]),
@@ -59,13 +58,6 @@ class Replay {
  private:
   void check() const {
     if (scope_.status()) throw Error(scope_.status());
-  }
-
-  void read_symbols(std::span<const TensorType* const> types) {
-    symbols_ = symbol_values(trace_, types, call_.integers);
-    for (const Symbol& s : used_symbols(trace_))
-      if (int64_t& value = symbols_[static_cast<size_t>(s.number)]; value == 0)
-        value = s.hint;  // of what is traced around this
   }
 
   Tensor* tensor_at(ValueId v) const {
@@ -123,23 +115,16 @@ class Replay {
 
   // Whether two sizes agree: as formulas, or by the values that were seen.
   bool sizes_agree(Dim made, Dim was) {
-    if (!words_) return made == was || made == Dim(value(was));
-    return Product(Shape{made}) == Product(Shape{was}) || hint(made) == hint(was);
+    if (made == was) return true;
+    const Dim size = words_ ? was : (*sizes_)(was);
+    return made == size || Product(Shape{made}) == Product(Shape{size}) || is_equal(made, size);
   }
 
-  // The integer as callers give it to ops: a word where the scope knows the symbols, else its value in this call.
-  int64_t integer_argument(Dim d) { return words_ ? words_->word(d) : value(d); }
-
-  // The value of a size. Symbols that are integers are noted as read, since the line depends on them.
-  int64_t value(Dim d) {
-    if (d.constant()) return d.value();
-    for (const Symbol& s : call_.integers.empty() ? std::vector<Symbol>() : used_symbols(d)) {
-      const bool integer =
-          std::any_of(call_.integers.begin(), call_.integers.end(), [&](auto& i) { return i.symbol == s.number; });
-      if (integer && std::find(call_.read.begin(), call_.read.end(), s.number) == call_.read.end())
-        call_.read.push_back(s.number);
-    }
-    return Dims::evaluate(d, symbols_);
+  // The integer as callers give it to ops: a word where it is a symbol of the scope, else its value in this call.
+  int64_t integer_argument(Dim d) {
+    if (words_) return words_->word(d);
+    const Dim size = (*sizes_)(d);
+    return size.constant() ? size.value() : static_cast<TracingScope&>(scope_).word(size);
   }
 
   ValueId memory_root(Tensor* t) const {
@@ -249,8 +234,8 @@ class Replay {
   std::vector<Tensor*> tensors_;  // by value of the trace
   std::vector<ValueId> roots_;
   std::unordered_map<ValueId, ValueId> new_roots_, old_roots_;  // what in this scope is a root of the trace, and back
-  std::vector<int64_t> symbols_;
-  TracingScope* words_ = nullptr;  // a scope that knows the symbols; null: they are numbers here
+  std::optional<ReplayedSizes> sizes_;  // where they are not the scope's own
+  TracingScope* words_ = nullptr;  // a scope that knows the symbols; null: they stand for others here
   std::unordered_map<const char*, const char*> places_;
   std::vector<Any> args_;
   std::vector<int64_t> dims_;

@@ -19,11 +19,14 @@ struct ReplayCall {
   // For each value of the trace the root of its memory when it was recorded; empty: irrelevant.
   std::span<const ValueId> roots;
   int64_t draws = 0;  // at least so many were made, though fewer lines that draw may be left
+  // What symbols that are integers stand for, where they are symbols of the scope, too.
+  std::vector<std::pair<int64_t, Dim>> symbols = {};
   // Output: the symbols among the integers on whose value some node depends.
   std::vector<int64_t> read;
 };
 
-// Whether lines that are recorded again in the scope keep the symbols of the trace, which are the scope's own.
+// Whether lines that are recorded again in the scope keep the symbols of the trace, which are the scope's own. Those of
+// another trace are numbers, but where lines are kept (DimReads::Of::lines): then they are what the inputs' sizes are.
 bool knows_symbols(Scope& scope, const Trace& trace);
 
 // Calls f(formula) for each integer argument that nodes take beside tensors, which may be a live number.

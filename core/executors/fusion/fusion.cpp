@@ -50,8 +50,14 @@ bool form_group(std::span<const Node* const> nodes, const Store& store, const Ta
   const StructuralHash of = structural_hash(nodes, store, target.capabilities());
   FitAnswers& answers = FitAnswers::of_this_thread();
   if (const bool* known = answers.find(of); known && (!needed || !*known)) return *known;
-  group = std::make_shared<Group>(store, target.capabilities());
-  const bool fits = group->add_all(nodes);
+  const StructuralHash like = hash_for_any_size(nodes, store, target.capabilities());
+  const bool* known = answers.find(like);
+  bool fits = known && *known;
+  if (!known || needed) {
+    group = std::make_shared<Group>(store, target.capabilities());
+    fits = group->add_all(nodes);
+    answers.add(like, fits);
+  }
   answers.add(of, fits);
   return fits;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/dim_reads.h"
 #include "loops/nest.h"
 #include "tensor/tensor.h"
 
@@ -11,7 +12,7 @@ namespace {
 constexpr std::string_view kTooManyNodes = "the group has as many nodes as one kernel may have";
 
 bool has_known_size(const TensorType& t) {
-  return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
+  return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.value() > 0; });
 }
 
 // Whether a node on a device can read a tensor of this type. Requires: its size is known.
@@ -23,7 +24,7 @@ bool is_readable_on(Device device, const TensorType& t, const Capabilities& can)
 
 bool is_large_operand(const TensorType& type) {
   constexpr int64_t kLarge = 1 << 14;
-  return elements(type.shape).value() >= kLarge;
+  return is_at_most(kLarge, elements(type.shape));
 }
 
 static bool supports_dtype(const PrimRow& row, DType d, const Capabilities& can) {

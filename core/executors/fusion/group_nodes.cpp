@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "executors/fusion/group.h"
+#include "ir/dim_reads.h"
 
 namespace thunder::fusion {
 
@@ -65,13 +66,15 @@ bool sums_in_row_order(const Node& reduction, const Store& store, const Capabili
   if (shape.empty()) return false;
   std::vector<bool> reduced(shape.size(), false);
   for (size_t dim : reduced_dims(reduction, shape.size())) reduced[dim] = true;
-  int64_t rows = 1, elements = 1, row = 1;
+  Dim rows = 1, row = 1;
   for (size_t i = 0; i < shape.size(); i++) {
-    elements *= shape[i].value();
-    if (reduced[i]) rows *= shape[i].value(), row = 1;
-    else row *= shape[i].value();
+    if (reduced[i]) rows = rows * shape[i], row = 1;
+    else row = row * shape[i];
   }
-  return !reduced.back() && can.row_order_sums.is_profitable(rows, row, elements);
+  const loops::RowOrderSums& from = can.row_order_sums;
+  if (reduced.back() || from.rows == from.kNever || !is_at_most(from.rows, rows)) return false;
+  const bool aligned = row.constant() ? row.value() % from.line == 0 : is_equal(row % Dim(from.line), 0);
+  return is_at_most(aligned ? from.elements : from.unaligned, elements(shape));
 }
 
 // A reduction over the axes that the group reduces already is one more row reduction. A sum over all other axes is a

@@ -29,7 +29,7 @@ class LaidOutRegions {
   std::unordered_map<StructuralHash, std::weak_ptr<LaidOutRegion>, HashOfHash> regions_;
 };
 
-// Whether nodes form one group, by their structure.
+// Whether nodes form one group, by their structure, and by what others that differ in sizes alone have in common.
 class FitAnswers {
  public:
   static FitAnswers& of_this_thread();

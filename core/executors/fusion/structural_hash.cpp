@@ -40,9 +40,7 @@ class ValueNumbering {
 // Sizes as they are.
 struct ExactSizes {
   static constexpr bool kExact = true;
-  void add(HashState& hash_state, Dim d) {
-    hash_state.add(d.constant() ? static_cast<uint64_t>(d.value()) : reinterpret_cast<uintptr_t>(d.expr()));
-  }
+  void add(HashState& hash_state, Dim d) { hash_state.add(static_cast<uint64_t>(d.value())); }
 };
 
 // Sizes by what a group can tell of them: which are equal, and which divide which, to what. Small ones are themselves,
@@ -51,7 +49,6 @@ class RelatedSizes {
  public:
   static constexpr bool kExact = false;
   void add(HashState& hash_state, Dim d) {
-    if (!d.constant()) return hash_state.add(reinterpret_cast<uintptr_t>(d.expr()));
     hash_state.add(size_id(d.value()));
   }
   // Must be called after all sizes were added.

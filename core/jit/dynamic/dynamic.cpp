@@ -30,13 +30,13 @@ auto null_if_refused(std::string& why, F&& make) -> decltype(make()) {
 // A trace with as many of the sizes as symbols as the function bears: all, or else one after the other those with which
 // no op refuses it. A size that must be that of a parameter is none of them.
 std::unique_ptr<Entry> record_with_symbols(const Wanted& wanted, DimMask& mask, std::string& why,
-                                           bool as_numbers = false) {
+                                           DimReads::Of of = DimReads::Of::function) {
   const Values& in = wanted.in;
   const DynamicShapes shapes(wanted.options, in);
   bool refused = true;
   const auto with = [&](DimMask& m) {
     return null_if_refused(why, [&] {
-      auto entry = record_symbolic(wanted.context, wanted.function, in, shapes, m, as_numbers);
+      auto entry = record_symbolic(wanted.context, wanted.function, in, shapes, m, of);
       refused = false;
       return entry;
     });
@@ -139,7 +139,7 @@ std::unique_ptr<Entry> record_any_size(Context& context, Function& function, con
   // Integers stay constants: a trace of its own is not told their values at a call.
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
     if (in[leaf].kind == ArgKind::integer) mask[leaf][0] = false;
-  return record_with_symbols({context, function, CompileOptions(), in}, mask, why, true);
+  return record_with_symbols({context, function, CompileOptions(), in}, mask, why, DimReads::Of::numbers);
 }
 
 bool SymbolicProgram::fits(const Values& in) const {
@@ -175,14 +175,41 @@ std::shared_ptr<Entry> make_loaded_entry(const SavedProgram& p) {
 
 }  // namespace
 
+std::unique_ptr<Entry> Dynamic::specialise_by_class(const Wanted& wanted, Traced& traced, InterruptCheck& check) {
+  if (!traced.varies) return nullptr;
+  for (const auto& c : traced.classes)
+    if (auto entry = c->program_for(wanted, check)) return entry;
+  if (traced.classes.size() == kMostClasses) return nullptr;
+  std::string why;
+  auto derived = null_if_refused(why, [&] { return SizeClass::derive(wanted, *traced.program, check, why); });
+  const bool logs = wanted.context.logs(LogName::dynamic, LogLevel::info);
+  if (!derived) {
+    traced.varies = ++traced.refused < kMostRefused;
+    if (logs)
+      wanted.context.log(LogLevel::info, LogName::dynamic, wanted.function.name(), "",
+                         cat(traced.varies ? "this size" : "each size", " is compiled in full: ", why));
+    return nullptr;
+  }
+  if (logs)
+    wanted.context.log(LogLevel::info, LogName::dynamic, wanted.function.name(), "",
+                       cat("lines for all sizes for which ", derived->text()));
+  traced.classes.insert(traced.classes.begin(), std::move(derived));
+  return traced.classes.front()->program_for(wanted, check);
+}
+
 std::unique_ptr<Entry> Dynamic::specialise(const Wanted& wanted, InterruptCheck& check) {
   std::string why;
-  for (const auto& p : programs_) {
+  for (Traced& traced : programs_) {
+    const auto& p = traced.program;
     if (!p->fits(wanted.in)) continue;
+    if (auto entry = null_if_refused(why, [&] { return specialise_by_class(wanted, traced, check); })) {
+      entry->of = p->recorded;
+      return entry;
+    }
     const SymbolicInputs symbolic{p->recorded, p->function->programs()[0].formulas};
     auto entry = null_if_refused(why, [&] {
       return compile({wanted.context, wanted.options, wanted.in, check,
-                               recording_of(wanted.context, *p->function, wanted.in, &symbolic)});
+                      recording_of(wanted.context, *p->function, wanted.in, &symbolic)});
     });
     if (!entry) continue;
     entry->of = p->recorded;
@@ -196,13 +223,13 @@ void Dynamic::add(std::string_view function, const SavedProgram& program) {
   auto made = std::make_shared<SymbolicProgram>();
   made->recorded = make_loaded_entry(program);
   made->function = Ref<SavedFunction>::adopt(new SavedFunction(std::string(function), {program}));
-  programs_.push_back(std::move(made));
+  programs_.push_back({std::move(made)});
 }
 
 std::vector<SavedProgram> Dynamic::saved() const {
   std::vector<SavedProgram> out;
-  for (const auto& p : programs_)
-    if (guards_hold(*p->recorded, nullptr)) out.push_back(p->function->programs()[0]);
+  for (const Traced& t : programs_)
+    if (guards_hold(*t.program->recorded, nullptr)) out.push_back(t.program->function->programs()[0]);
   return out;
 }
 
@@ -227,7 +254,7 @@ bool Dynamic::trace_with_symbols(const Wanted& wanted, const DimMask& mask) {
   require_varying(wanted, varying, why);
   if (!made->function) return false;
   made->recorded = std::move(entry);
-  programs_.push_back(std::move(made));
+  programs_.push_back({std::move(made)});
   return true;
 }
 

@@ -4,24 +4,9 @@
 #include "cache/recent_programs.h"
 #include "jit/compile.h"
 #include "jit/dynamic/dim_masks.h"
-#include "jit/programs/saved_function.h"
+#include "jit/dynamic/size_class.h"
 
 namespace thunder {
-
-// A trace with symbolic sizes. It has the guards of a program, and is compiled once its sizes are known.
-struct SymbolicProgram {
-  std::shared_ptr<const Entry> recorded;
-  Ref<SavedFunction> function;
-  bool fits(const Values& in) const;
-};
-
-// A request to compile a function for the inputs of a call.
-struct Wanted {
-  Context& context;
-  Function& function;
-  const CompileOptions& options;
-  const Values& in;
-};
 
 // The function traced with a symbol for each size of 2 and more that can stand for others, and no program yet. Null:
 // there is none.
@@ -51,7 +36,18 @@ class Dynamic {
   // The limit for one function; calls that fit none of them are then compiled with plain sizes.
   static constexpr size_t kMostTraces = 8;
 
-  std::vector<std::shared_ptr<const SymbolicProgram>> programs_;
+  struct Traced {
+    std::shared_ptr<const SymbolicProgram> program;
+    std::vector<std::unique_ptr<const SizeClass>> classes;  // the one that was derived last in front
+    size_t refused = 0;  // times that no class was found
+    bool varies = true;  // false: each size is compiled in full
+  };
+  std::unique_ptr<Entry> specialise_by_class(const Wanted& wanted, Traced& traced, InterruptCheck& check);
+
+  // Of one trace; a size that fits none of them is then compiled in full.
+  static constexpr size_t kMostClasses = 12;
+  static constexpr size_t kMostRefused = 2;
+  std::vector<Traced> programs_;
   std::vector<SharedSizes> failed_;  // what the function cannot be traced with
   size_t traced_ = 0;
   RecentPrograms recent_;

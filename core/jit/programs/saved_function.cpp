@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "base/text.h"
+#include "ir/dim_reads.h"
 #include "ir/symbols.h"
 #include "jit/context.h"
 #include "tracer/structure.h"
@@ -214,6 +216,8 @@ bool SavedFunction::fits(const Values& in) const {
 }
 
 const SavedProgram& SavedFunction::choose(Scope& scope, const Values& in) const {
+  std::optional<DimReads::Pause> fits;  // whoever keeps lines has looked, and looks again at each call
+  if (DimReads::current() && DimReads::current()->keeps_lines()) fits.emplace();
   const SavedProgram* found = nullptr;
   std::string why_not;
   for (const SavedProgram& p : programs_) {

@@ -1,5 +1,6 @@
 // The prims that put tensors beside and into each other: cat, pad, slice_scatter.
 #include "base/text.h"
+#include "ir/dim_reads.h"
 #include "ir/normal.h"
 #include "ir/same_size.h"
 #include "ops/batch.h"
@@ -42,8 +43,8 @@ void slice_scatter_meta(const Call& c, Types& out) {
       starts.size() == t.rank() && ends.size() == t.rank() && strides.size() == t.rank() && src.rank() == t.rank(),
       "needs one start, end and stride for each dim, and src of the input's rank; ", c.types());
   for (size_t i = 0; i < t.rank(); i++) {
-    const bool inside = hint(starts[i]) >= 0 && hint(starts[i]) <= hint(ends[i]) && hint(ends[i]) <= hint(t.shape[i]);
-    c.require(inside && hint(strides[i]) > 0, "dim ", i, " of size ", name(t.shape[i]), " has no range from ",
+    const bool inside = is_at_most(0, starts[i]) && is_at_most(starts[i], ends[i]) && is_at_most(ends[i], t.shape[i]);
+    c.require(inside && is_less(0, strides[i]), "dim ", i, " of size ", name(t.shape[i]), " has no range from ",
               name(starts[i]), " to ", name(ends[i]), " by ", name(strides[i]));
     const Dim expected = steps(starts[i], ends[i], strides[i]);
     c.require(same_size(src.shape[i], expected), "src must have ", name(expected), " elements in dim ", i, ", got ",
@@ -119,7 +120,7 @@ void pad_meta(const Call& c, Types& out) {
   c.require(low.size() == t.rank() && high.size() == t.rank(), "needs one low and one high for each of the input's ",
             t.rank(), " dims, got ", name(low), " and ", name(high));
   for (size_t i = 0; i < t.rank(); i++) {
-    c.require(hint(low[i]) >= 0 && hint(high[i]) >= 0, "padding must not be negative, got ", name(low), " and ",
+    c.require(is_at_most(0, low[i]) && is_at_most(0, high[i]), "padding must not be negative, got ", name(low), " and ",
               name(high));
     t.shape[i] = low[i] + t.shape[i] + high[i];
   }

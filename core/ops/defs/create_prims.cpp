@@ -1,4 +1,5 @@
 // Tensors made from nothing, and other element types: full, iota, convert.
+#include "ir/dim_reads.h"
 #include "ops/convert_elements.h"
 #include "ops/elementwise.h"
 
@@ -21,8 +22,8 @@ Status* full_kernel(const KernelArgs& k) {
 }
 
 void iota_meta(const Call& c, Types& out) {
-  c.require(c.dims(0).size() == 1 && hint(c.dims(0)[0]) >= 0, "length must be one number that is not negative, got ",
-            name(c.dims(0)));
+  c.require(c.dims(0).size() == 1 && is_at_most(0, c.dims(0)[0]),
+            "length must be one number that is not negative, got ", name(c.dims(0)));
   TensorType t;
   t.dtype = c.dtype(1);
   t.device = c.device(2);

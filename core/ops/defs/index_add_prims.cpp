@@ -1,6 +1,7 @@
 // The prims that add by indices which are data: scatter_add, take_add.
 #include <optional>
 
+#include "ir/dim_reads.h"
 #include "ops/batch.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
@@ -19,7 +20,7 @@ void scatter_add_meta(const Call& c, Types& out) {
   c.require(src.rank() == t.rank(), "src must have the rank of input; ", c.types());
   require_along(c, t, index, c.axis(1, t.rank()));
   for (size_t i = 0; i < t.rank(); i++)
-    c.require(hint(index.shape[i]) <= hint(src.shape[i]), "index has size ", name(index.shape[i]), " in dim ", i,
+    c.require(is_at_most(index.shape[i], src.shape[i]), "index has size ", name(index.shape[i]), " in dim ", i,
               ", more than src's ", name(src.shape[i]), "; ", c.types());
   out.push(t);
 }

@@ -1,4 +1,5 @@
 // The prim that multiplies by index, or keeps the greater or lesser: scatter_reduce.
+#include "ir/dim_reads.h"
 #include "ops/builder.h"
 #include "ops/indices.h"
 #include "ops/tables.h"
@@ -15,7 +16,7 @@ void scatter_reduce_meta(const Call& c, Types& out) {
   const TensorType &index = c.type(2), &src = c.type(3);
   c.require(src.rank() == index.rank(), "src must have the rank of index; ", c.types());
   for (size_t i = 0; i < index.rank(); i++)
-    c.require(hint(index.shape[i]) <= hint(src.shape[i]), "src must be at least as large as index; ", c.types());
+    c.require(is_at_most(index.shape[i], src.shape[i]), "src must be at least as large as index; ", c.types());
   c.require(c.text(4) == "prod" || c.text(4) == "amax" || c.text(4) == "amin",
             "reduce must be 'prod', 'amax' or 'amin', got '", c.text(4), "'");
   out.push(t);

@@ -1,5 +1,6 @@
 // The prim of strided slices, and the write through one.
 #include "base/text.h"
+#include "ir/dim_reads.h"
 #include "ir/normal.h"
 #include "ops/batch.h"
 #include "ops/grad.h"
@@ -16,10 +17,10 @@ void slice_meta(const Call& c, Types& out) {
             "needs one start, end and stride for each of the input's ", t.rank(), " dims, got ", name(starts), ", ",
             name(ends), " and ", name(strides));
   for (size_t i = 0; i < t.rank(); i++) {
-    const bool inside = hint(starts[i]) >= 0 && hint(starts[i]) <= hint(ends[i]) && hint(ends[i]) <= hint(t.shape[i]);
+    const bool inside = is_at_most(0, starts[i]) && is_at_most(starts[i], ends[i]) && is_at_most(ends[i], t.shape[i]);
     c.require(inside, "dim ", i, " of size ", name(t.shape[i]), " has no range from ", name(starts[i]), " to ",
               name(ends[i]));
-    c.require(hint(strides[i]) > 0, "stride must be positive, got ", name(strides[i]), " for dim ", i);
+    c.require(is_less(0, strides[i]), "stride must be positive, got ", name(strides[i]), " for dim ", i);
     t.shape[i] = steps(starts[i], ends[i], strides[i]);
   }
   out.push(t);

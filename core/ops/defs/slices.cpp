@@ -1,4 +1,5 @@
 // Parts of a tensor as views under PyTorch's names: slice, select, split, chunk.
+#include "ir/dim_reads.h"
 #include "ops/bounds.h"
 #include "ops/grad.h"
 #include "ops/samples.h"
@@ -21,7 +22,7 @@ Results slice(Call& c) {
   const Dim size = x.shape()[dim];
   const Dim start = c.has(2) ? bound(c.integer_dim(2), size) : Dim(0);
   const Dim end = c.has(3) ? bound(c.integer_dim(3), size) : size;
-  return slice_along(x, dim, start, hint(end) < hint(start) ? start : end, c.integer(4));
+  return slice_along(x, dim, start, is_less(end, start) ? start : end, c.integer(4));
 }
 
 Results select(Call& c) {
@@ -30,9 +31,9 @@ Results select(Call& c) {
   const size_t dim = c.axis(1, x.rank());
   const Dim size = x.shape()[dim];
   const Dim index = c.integer_dim(2);
-  c.require(hint(index) < hint(size) && hint(index) >= -hint(size), "index ", name(index), " is out of range for dim ",
-            dim, " of size ", name(size));
-  const Dim at = hint(index) < 0 ? size + index : index;
+  const Dim at = is_less(index, 0) ? size + index : index;
+  c.require(is_less(at, size) && is_at_most(0, at), "index ", name(index), " is out of range for dim ", dim,
+            " of size ", name(size));
   Shape shape = x.shape();
   shape.erase(dim);
   return reshape_to(slice_along(x, dim, at, at + 1, 1), shape);
@@ -67,17 +68,17 @@ Results split(Call& c) {
   auto sizes = c.dims(1);
   const size_t dim = c.axis(2, x.rank());
   const Dim size = size_to_split(c, x, dim);
-  for (Dim d : sizes) c.require(hint(d) >= 0, "split_size must not be negative, got ", name(sizes));
+  for (Dim d : sizes) c.require(is_at_most(0, d), "split_size must not be negative, got ", name(sizes));
   Results parts;
   if (sizes.size() == 1) {
-    c.require(hint(sizes[0]) > 0 || size == Dim(0), "split_size 0 would never cover dim ", dim, " of size ",
+    c.require(is_less(0, sizes[0]) || size == Dim(0), "split_size 0 would never cover dim ", dim, " of size ",
               name(size));
     split_evenly(c, parts, x, dim, size, sizes[0]);
     return parts;
   }
   Dim at = 0;
   for (Dim d : sizes) at = at + d;
-  c.require(hint(at) == hint(size), "sizes ", name(sizes), " sum to ", name(at), ", dim ", dim, " has size ",
+  c.require(is_equal(at, size), "sizes ", name(sizes), " sum to ", name(at), ", dim ", dim, " has size ",
             name(size));
   at = 0;
   for (Dim d : sizes) push_part(parts, x, dim, at, d), at = at + d;

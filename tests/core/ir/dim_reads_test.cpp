@@ -37,5 +37,33 @@ TEST(DimReads, are_of_the_innermost_alone_and_pause) {
   EXPECT_EQ(outer.noted().size(), 1u);
 }
 
+TEST(DimReads, of_lines_keep_what_lines_look_at_and_what_they_compare) {
+  Dims dims;
+  const Dim s = dims.symbol(5);
+  {
+    DimReads function;
+    const DimReads::Again line;
+    EXPECT_TRUE(is_at_most(2, s) && is_less(s, 6) && is_equal(s, 5));
+    EXPECT_TRUE(function.conditions().empty()) << "the line is made again for other sizes";
+  }
+  DimReads lines(DimReads::Of::lines);
+  {
+    const DimReads::Again line;
+    EXPECT_TRUE(is_at_most(7, s * 2));
+    EXPECT_EQ(s.value(), 5);
+  }
+  EXPECT_EQ(lines.noted(), std::vector<const DimExpr*>{s.expr()});
+  ASSERT_EQ(lines.conditions().size(), 1u);
+  EXPECT_EQ(lines.conditions()[0].formula(), "(s0*2) >= 7");
+}
+
+TEST(DimReads, note_no_condition_that_holds_for_all_sizes) {
+  Dims dims;
+  const Dim s = dims.symbol(5);
+  DimReads reads;
+  EXPECT_TRUE(compare(s, DimCondition::Is::at_most, s) && compare(s - 1, DimCondition::Is::less, s));
+  EXPECT_TRUE(reads.conditions().empty());
+}
+
 }  // namespace
 }  // namespace thunder

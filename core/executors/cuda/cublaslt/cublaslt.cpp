@@ -19,7 +19,7 @@ bool supports_linear(const NodeView& view) {
   const auto type = [&](size_t i) -> const TensorType& { return view.store.type(args[i].v); };
   if (!args[2].present() || type(1).rank() != 2 || type(2).rank() != 1 || type(0).dtype == DType::f64) return false;
   const auto known = [](const TensorType& t) {
-    return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
+    return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.value() > 0; });
   };
   return known(type(0)) && known(type(1)) && type(1).device == type(0).device && type(2).device == type(0).device;
 }

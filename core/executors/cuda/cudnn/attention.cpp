@@ -158,7 +158,7 @@ bool accept_mask(const TensorType& mask, size_t rank, AttentionSizes& s) {
     return false;
   for (size_t d = 0; d < mask.rank(); d++) {
     const Dim size = mask.shape[mask.rank() - 1 - d];
-    if (!size.constant() || (size.value() != 1 && size.value() != scores[3 - d])) return false;
+    if (size.value() != 1 && size.value() != scores[3 - d]) return false;
     s.mask_sizes[3 - d] = size.value();
   }
   return true;
@@ -188,7 +188,7 @@ std::optional<AttentionSizes> AttentionSizes::of(const NodeView& view) {
     const bool statistic = s.backward && i >= kLargest;
     takes = takes && kind(t.device) == kCudaKind && t.dtype == (statistic ? DType::f32 : s.dtype) && t.rank() >= 3 &&
             t.rank() <= 4 &&
-            std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.constant() && d.value() > 0; });
+            std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.value() > 0; });
   }
   if (!takes) return std::nullopt;
   const Sizes q = concrete(view.store.type(args[query].v).shape),

@@ -1,0 +1,83 @@
+#include "ir/substitution.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace thunder {
+namespace {
+
+Dim make(DimOp op, Dim a, Dim b) {
+  switch (op) {
+    case DimOp::add: return a + b;
+    case DimOp::sub: return a - b;
+    case DimOp::mul: return a * b;
+    case DimOp::div: return a / b;
+    default: return a % b;
+  }
+}
+
+}  // namespace
+
+Dim Substitution::replace(Dim d) {
+  const auto find = [&](Dim of) -> std::optional<Dim> {
+    if (of.constant()) return of;
+    if (of.expr()->op == DimOp::symbol) return symbols_.at(static_cast<size_t>(of.expr()->a.value()));
+    const auto it = known_.find(of.expr());
+    return it == known_.end() ? std::nullopt : std::optional(it->second);
+  };
+  std::vector<Dim> todo = {d};
+  while (!todo.empty()) {
+    const Dim top = todo.back();
+    if (find(top)) {
+      todo.pop_back();
+      continue;
+    }
+    const DimExpr& e = *top.expr();
+    const auto a = find(e.a), b = find(e.b);
+    if (a && b) known_[&e] = make(e.op, *a, *b);
+    if (!b) todo.push_back(e.b);
+    if (!a) todo.push_back(e.a);
+  }
+  return *find(d);
+}
+
+// The recursion follows how deep ops are nested in their own definitions, never the length of a program.
+const Node* Specialisation::specialise(const Node* node) {
+  const auto is_symbolic = [](const Arg& a) {
+    const auto any = [](std::span<const Dim> dims) {
+      return std::any_of(dims.begin(), dims.end(), [](Dim d) { return !d.constant(); });
+    };
+    return a.kind == ArgKind::symbolic || (a.kind == ArgKind::dims && any(a.dim_list()));
+  };
+  bool changes = std::any_of(node->args.begin(), node->args.end(), is_symbolic);
+  std::vector<const Node*> body;
+  for (const Node* inner : node->body) {
+    body.push_back(specialise(inner));
+    changes |= body.back() != inner;
+  }
+  if (!changes) return node;
+  const auto [it, fresh] = made_.try_emplace(node, nullptr);
+  if (!fresh) return it->second;
+  SmallVector<Arg, 8> args(node->args);
+  size_t count = 0;
+  for (const Arg& a : args) count += a.kind == ArgKind::dims ? a.count : 0;
+  std::vector<Dim> dims;
+  dims.reserve(count);  // lists must not move
+  for (Arg& a : args) {
+    if (a.kind == ArgKind::symbolic) a = Arg::integer(sizes_(a.dim()));
+    if (a.kind != ArgKind::dims) continue;
+    const Dim* const first = dims.data() + dims.size();
+    for (Dim d : a.dim_list()) dims.push_back(sizes_(d));
+    a.d = first;
+  }
+  return made_[node] = store_->node(node->op, args, node->results, body, node->where, node->executor);
+}
+
+Trace Specialisation::operator()(const Trace& trace) {
+  Trace out = trace;
+  out.store = store_;
+  for (const Node*& node : out.nodes) node = specialise(node);
+  return out;
+}
+
+}  // namespace thunder

@@ -1,0 +1,28 @@
+// A symbolic trace compiled for a class of sizes: the stages that work on lines ran once, on symbols, and what they
+// decided of sizes are conditions. For other sizes of the class numbers take the symbols' place in the lines that were
+// left, and only kernels and memory are made.
+#pragma once
+
+#include "jit/dynamic/symbolic_program.h"
+
+namespace thunder {
+
+class SizeClass {
+ public:
+  // The class of these inputs, which fit the program. Null, and why: each size was looked at as a number, or the
+  // program has what is made for each size anew. Throws what a stage reports, which may be no error with plain sizes.
+  static std::unique_ptr<SizeClass> derive(const Wanted& wanted, const SymbolicProgram& of, InterruptCheck& check,
+                                           std::string& why);
+  // The program for inputs that fit the symbolic one; null: they are of another class. Throws as a compile does.
+  std::unique_ptr<Entry> program_for(const Wanted& wanted, InterruptCheck& check) const;
+  // The conditions, as guards are written.
+  std::string text() const;
+
+ private:
+  explicit SizeClass(std::unique_ptr<Entry> lines) : lines_(std::move(lines)) {}
+  std::unique_ptr<Entry> make_entry(const Values& in, std::span<const int64_t> symbols) const;
+
+  const std::unique_ptr<const Entry> lines_;  // has no program; its last trace is claimed, and has symbols
+};
+
+}  // namespace thunder

@@ -1,0 +1,147 @@
+"""Lines that are compiled once for a class of sizes give the bits of programs made for each size alone."""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+
+import thunder as th
+from thunder import nn
+
+SIZES = (5, 2, 3, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 251, 512, 1021)
+
+th.seed(0)
+MATRIX, KERNEL, TABLE, HEADS = th.randn(32, 32), th.randn(4, 3, 3, 3), th.randn(50, 32), th.randn(32, 96)
+NORM, GROUPS = nn.LayerNorm(32), nn.GroupNorm(2, 4)
+
+
+def attention(x):
+    b, t = x.shape[0], x.shape[1]
+    q, k, v = (part.reshape(b, t, 4, 8).transpose(1, 2) for part in (x @ HEADS).split(32, 2))
+    return th.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(b, t, 32)
+
+
+def floats(*shape):
+    """A tensor of this shape, in which None is the size."""
+    return lambda n: th.randn(*[n if size is None else size for size in shape])
+
+
+def indices(bound, *shape):
+    return lambda n: th.randint(0, bound, [n if size is None else size for size in shape])
+
+
+# By name: a function, and its argument of a size.
+PROGRAMS = {
+    "elementwise": (lambda x: ((x * 2 + 1).relu() - x.exp()).tanh(), floats(None, 7)),
+    "sum of columns": (lambda x: x.sum(0), floats(None, 7)),
+    "sum of rows": (lambda x: x.sum(1), floats(7, None)),
+    "mean": (lambda x: x.mean(), floats(None, 7)),
+    "var": (lambda x: x.var(1), floats(3, None)),
+    "std": (lambda x: x.std(0), floats(None, 33)),
+    "softmax": (lambda x: th.softmax(x, -1), floats(3, None)),
+    "softmax of columns": (lambda x: th.softmax(x, 0), floats(None, 5)),
+    "logsumexp": (lambda x: th.logsumexp(x, 1), floats(3, None)),
+    "argmax": (lambda x: (x.amax(1), x.argmax(1)), floats(3, None)),
+    "layer_norm": (lambda x: NORM(x), floats(None, 32)),
+    "layer_norm over the size": (lambda x: th.layer_norm(x, [x.shape[1]]), floats(4, None)),
+    "linear": (lambda x: th.gelu(x @ MATRIX), floats(None, 32)),
+    "gram": (lambda x: x.transpose(0, 1) @ x, floats(None, 32)),
+    "outer": (lambda x: x @ x.transpose(0, 1), floats(None, 32)),
+    "bmm": (lambda x: x @ x.transpose(1, 2), floats(2, None, 8)),
+    "attention": (attention, floats(2, None, 32)),
+    "conv2d by batch": (lambda x: th.conv2d(x, KERNEL).relu(), floats(None, 3, 9, 9)),
+    "conv2d by height": (lambda x: th.conv2d(x, KERNEL, padding=1), floats(1, 3, None, 9)),
+    "group_norm": (lambda x: GROUPS(x), floats(None, 4, 5)),
+    "max_pool2d": (lambda x: th.max_pool2d(x, 3, 2, 1), floats(1, 2, None, 9)),
+    "slices": (lambda x: x[1:] - x[:-1], floats(None, 7)),
+    "strided slice": (lambda x: x[:, ::2].exp(), floats(3, None)),
+    "first and last": (lambda x: x[0] * x[-1], floats(None, 7)),
+    "slice up to ten": (lambda x: x[:10] * 2, floats(None, 7)),
+    "cat": (lambda x: th.cat([x, x * 2, x[:1]]), floats(None, 7)),
+    "pad": (lambda x: th.pad(x, [1, 2]), floats(3, None)),
+    "reshape": (lambda x: x.reshape(-1) * 2, floats(None, 6)),
+    "split": (lambda x: [part.exp() for part in x.split(2, 1)], floats(None, 6)),
+    "chunk": (lambda x: [part * 2 for part in x.chunk(2, 0)], floats(None, 6)),
+    "flip and roll": (lambda x: x.flip([0]) + x.roll(1, 0), floats(None, 6)),
+    "tril": (lambda x: x.tril(), floats(None, None)),
+    "arange": (lambda x: x + th.arange(x.shape[0]).unsqueeze(1), floats(None, 3)),
+    "cumsum": (lambda x: x.cumsum(0), floats(None, 3)),
+    "topk": (lambda x: x.topk(2, 0)[0], floats(None, 3)),
+    "embedding": (lambda i: th.embedding(i, TABLE).sum(0), indices(50, 2, None)),
+    "one_hot": (lambda i: th.one_hot(i, 9), indices(9, None)),
+    "cross_entropy": (lambda i: th.cross_entropy(TABLE[i], i % 32), indices(50, None)),
+    "index_add": (lambda i: th.zeros(50, 2).index_add(0, i, th.ones(i.shape[0], 2)), indices(50, None)),
+    "the size as a number": (lambda x: x.sum(0) / x.shape[0] + x.shape[0], floats(None, 3)),
+    "as many as a width": (lambda x: (x @ MATRIX) * x.sum(1, keepdim=True).expand(-1, 32), floats(None, 32)),
+    "diagonal": (lambda x: x.diagonal() * 2, floats(None, None)),
+    "transposed": (lambda x: (x.transpose(0, 1) * 2).reshape(-1), floats(None, 5)),
+    "dropout": (lambda x: th.dropout(x, 0.5, training=True), floats(None, 9)),
+    "rand": (lambda x: x * th.rand(x.shape[0], 3) + th.rand(3), floats(None, 3)),
+}
+GRADIENTS = ("elementwise", "softmax", "layer_norm", "layer_norm over the size", "linear", "gram", "bmm", "attention", "conv2d by batch",
+             "conv2d by height", "group_norm", "max_pool2d", "slices", "cat", "pad", "cumsum", "var", "dropout", "as many as a width")
+
+
+def gradient_of(f):
+    return lambda x: th.value_and_grad(lambda x: f(x).square().mean())(x)
+
+
+def leaves(value):
+    return sum((leaves(one) for one in value), []) if isinstance(value, (list, tuple)) else [value.numpy()]
+
+
+class SizeClasses(unittest.TestCase):
+    def agree(self, name, f, make):
+        varied, plain = th.compile(f, dynamic=True, verify=True), th.compile(f, dynamic=False, recompile_limit=len(SIZES))
+        for n in SIZES:
+            th.seed(n)
+            x = make(n)
+            results = []
+            for one in (varied, plain):
+                th.seed(1)
+                results.append(leaves(one(x)) + leaves(th.rand(1)))  # what is drawn next, too
+            for ours, wanted in zip(*results):
+                with self.subTest(program=name, size=n):
+                    np.testing.assert_array_equal(ours, wanted)
+
+    def test_results_have_the_bits_of_programs_for_one_size(self):
+        for name, (f, make) in PROGRAMS.items():
+            self.agree(name, f, make)
+
+    def test_gradients_have_the_bits_of_programs_for_one_size(self):
+        for name in GRADIENTS:
+            f, make = PROGRAMS[name]
+            self.agree(name, gradient_of(f), make)
+
+
+_COUNTED = """
+import thunder as th
+w = th.randn(32, 32)
+f = th.compile(lambda x: th.softmax(th.gelu(x @ w), -1).sum(0), dynamic=True)
+for n in range(2, 500):
+    f(th.ones(n, 32))
+"""
+
+
+class Classes(unittest.TestCase):
+    def test_a_new_size_of_a_class_takes_no_pass_over_lines(self):
+        f = th.compile(lambda x: th.softmax(x, -1), dynamic=True)
+        for n in (5, 6, 7):
+            f(th.ones(3, n))
+        ran = dict(re.findall(r"^(\w+): ([\d.]+) ms", th.explain(f, "stages"), re.MULTILINE))
+        self.assertEqual({ran[name] for name in ("grad", "cse", "descend", "claim", "form_regions", "merge_siblings")}, {"0"})
+        self.assertGreater(float(ran["lower"]), 0)
+        self.assertIn("f32[3, 7]", th.explain(f, "merge_siblings"))
+        self.assertIn("its lines serve all sizes for which (s0*s1) < 1024", th.explain(f, "guards"))
+
+    def test_five_hundred_sizes_are_in_few_classes(self):
+        out = subprocess.run([sys.executable, "-c", _COUNTED], env={**os.environ, "THUNDER_LOGS": "dynamic"}, capture_output=True, text=True,
+                             check=True)
+        self.assertIn(out.stderr.count("lines for all sizes for which"), range(1, 9), out.stderr)
+        self.assertNotIn("compiled in full", out.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
