@@ -30,19 +30,8 @@ void transform(Compilation& c) {
   c.append_trace(apply_execution_transforms(c.trace(), c.executors, c.environment, c.settings()));
 }
 void grad(Compilation& c) { c.append_trace(expand_gradients(c.trace(), c.pass.registry)); }
-
-// What executors say of lines whose sizes are symbols, they say of the sizes at hand; `lower` asks again at those of a
-// call.
-using Choices = DimReads::Pause;
-
-void run_descend(Compilation& c) {
-  const Choices choices;
-  c.append_trace(descend(c.trace(), c.executors, c.settings()));
-}
-void run_claim(Compilation& c) {
-  const Choices choices;
-  c.append_trace(claim(c.trace(), c.executors, c.settings()));
-}
+void run_descend(Compilation& c) { c.append_trace(descend(c.trace(), c.executors, c.settings())); }
+void run_claim(Compilation& c) { c.append_trace(claim(c.trace(), c.executors, c.settings())); }
 
 void run_partition(Compilation& c) {
   c.joint->trace = c.trace();
@@ -51,7 +40,7 @@ void run_partition(Compilation& c) {
 
 template <const RegionPass& pass>
 void run_region_pass(Compilation& c) {
-  const Choices choices;
+  const DimReads::Pause choices;  // of the sizes at hand: `lower` finds out whether those of a call have these regions
   Trace made = c.trace();
   pass.run(made, c.executors, c.region(), c.states);
   if (made.nodes != c.trace().nodes) c.append_trace(std::move(made));

@@ -48,7 +48,17 @@ std::vector<void*> captured_addresses(const Entry& entry) {
   return out;
 }
 
-// The conditions on integers that a program of a symbolic trace checks at each call.
+void add_backend(const Backend& backend, const Context& context, Executors& out) {
+  out.insert(out.end(), backend.own.begin(), backend.own.end());
+  for (const std::string& name : backend.executors) {
+    Ref<Executor> found = context.find_executor(name);
+    if (!found) fail(Code::not_found, "backend '", backend.name, "': executor '", name, "' is not available here");
+    out.push_back(std::move(found));
+  }
+}
+
+}  // namespace
+
 void add_integer_conditions(const Entry& recorded, const Values& in, Entry& entry) {
   if (recorded.integers.empty()) return;
   std::vector<const TensorType*> types(recorded.traces[0].inputs.size(), nullptr);
@@ -65,17 +75,6 @@ void add_integer_conditions(const Entry& recorded, const Values& in, Entry& entr
     if (std::any_of(of.begin(), of.end(), is_any)) entry.conditions.push_back(c);
   }
 }
-
-void add_backend(const Backend& backend, const Context& context, Executors& out) {
-  out.insert(out.end(), backend.own.begin(), backend.own.end());
-  for (const std::string& name : backend.executors) {
-    Ref<Executor> found = context.find_executor(name);
-    if (!found) fail(Code::not_found, "backend '", backend.name, "': executor '", name, "' is not available here");
-    out.push_back(std::move(found));
-  }
-}
-
-}  // namespace
 
 Executors executors_for(Context& context, const CompileOptions& options) {
   Executors first = options.executors();

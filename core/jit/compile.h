@@ -25,6 +25,8 @@ struct CompileRequest {
 // The function traced for these inputs. `symbolic`: of the trace that it replays.
 RecordEntry recording_of(Context& context, Function& function, const Values& in,
                          const SymbolicInputs* symbolic = nullptr);
+// Adds the conditions on integers that a program of a symbolic trace checks at each call.
+void add_integer_conditions(const Entry& recorded, const Values& in, Entry& entry);
 // The inputs of a segment as leaves in order, and an entry of its trace for them.
 Values values_of(const Segment& segment);
 RecordEntry recording_of(const Segment& segment, const Values& in);

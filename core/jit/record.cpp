@@ -8,7 +8,7 @@
 #include "compile/run_stages.h"
 #include "ir/dim_reads.h"
 #include "ir/symbols.h"
-#include "jit/dynamic/shapes.h"
+#include "jit/input_symbols.h"
 #include "tracer/replay.h"
 
 namespace thunder {
@@ -19,76 +19,16 @@ struct NumberReads : LeafReads {
   NumberReads(const Values& in, Entry& entry) : in(in), entry(entry) {}
   void read_as_number(size_t leaf) override {
     if (leaf < in.size() && in[leaf].kind == ArgKind::real) entry.float_guards.emplace_back(leaf, in[leaf].f);
-    if (const auto it = symbols.find(leaf); it != symbols.end()) hint(it->second);
-    std::erase_if(entry.integers, [&](const IntegerSymbol& s) { return symbols.empty() && s.leaf == leaf; });
+    // Where lines are kept, they have the integer as a symbol; the program of a call is for its value.
+    const bool kept = DimReads::current() && DimReads::current()->keeps_lines();
+    if (const auto it = symbols.find(leaf); it != symbols.end() && !kept) hint(it->second);
+    std::erase_if(entry.integers, [&](const IntegerSymbol& s) { return (kept || symbols.empty()) && s.leaf == leaf; });
   }
   std::vector<Tensor*> numbers() override { return live; }
   const Values& in;
   Entry& entry;
   std::map<size_t, Dim> symbols;  // of a trace with symbols, by leaf
   std::vector<Tensor*> live;      // of one that is replayed, by formula
-};
-
-// For each symbol the leaves and dims that have it.
-using SymbolPlaces = std::vector<std::vector<std::pair<uint32_t, size_t>>>;
-
-// Replaces the sizes in a mask by symbols: one for all equal sizes, and one for each integer.
-class Symbols {
- public:
-  Symbols(TracingScope& scope, const DimMask* mask, const DynamicShapes* shapes, const Values& in)
-      : scope_(scope), mask_(mask), shapes_(shapes) {
-    for (size_t leaf = 0; shapes && leaf < mask->size(); leaf++)
-      for (size_t dim = 0; dim < (*mask)[leaf].size(); dim++)
-        if (const auto number = shapes->symbol(leaf, dim); number && (*mask)[leaf][dim])
-          if (auto [it, fresh] = named_.try_emplace(*number); fresh)
-            it->second = in[leaf].kind == ArgKind::value ? scope.symbol(in[leaf].tensor->sizes()[dim])
-                                                         : scope.integer(in[leaf].i);
-  }
-
-  TensorType make_symbolic_type(uint32_t leaf, TensorType type) {
-    for (size_t dim = 0; mask_ && dim < (*mask_)[leaf].size(); dim++) {
-      if (!(*mask_)[leaf][dim]) continue;
-      if (const std::string* formula = shapes_ ? shapes_->formula(leaf, dim) : nullptr) {
-        type.shape[dim] = evaluate_formula(*formula, type.shape[dim]);
-        if (shapes_->symbol(leaf, dim)) note_place(type.shape[dim], leaf, dim);
-        continue;
-      }
-      auto [it, fresh] = sizes_.try_emplace(type.shape[dim].value());
-      if (fresh) it->second = scope_.symbol(it->first);
-      type.shape[dim] = it->second;
-      note_place(it->second, leaf, dim);
-    }
-    return type;
-  }
-  // A constant where it stands for itself alone.
-  Dim make_integer_symbol(uint32_t leaf, int64_t value) {
-    if (!mask_ || (*mask_)[leaf].empty() || !(*mask_)[leaf][0]) return value;
-    const auto number = shapes_ ? shapes_->symbol(leaf, 0) : std::nullopt;
-    const Dim symbol = number ? named_.at(*number) : scope_.integer(value);
-    note_place(symbol, leaf, 0);
-    return symbol;
-  }
-  SymbolPlaces places;
-
- private:
-  // The caller's formula for a size, or the size itself if the formula has a symbol that this trace lacks.
-  Dim evaluate_formula(const std::string& formula, Dim size) const {
-    const Dim made = parse_formula(formula, named_).value_or(size);
-    const int64_t value = made.constant() ? made.value() : made.expr()->hint;
-    if (Dim(value) != size)
-      fail(Code::failed_precondition, "compile: option 'dynamic_shapes' says that a size is ", formula, " = ", value,
-           ", it is ", name(size));
-    return made;
-  }
-  void note_place(Dim symbol, uint32_t leaf, size_t dim) {
-    const auto number = static_cast<size_t>(symbol.expr()->a.value());
-    if (places.size() <= number) places.resize(number + 1);
-    places[number].push_back({leaf, dim});
-  }
-  TracingScope& scope_;
-  const DimMask* mask_;
-  const DynamicShapes* shapes_;
-  std::map<int64_t, Dim> sizes_, named_;
 };
 
 TensorType live_integer() {
@@ -100,7 +40,7 @@ TensorType live_integer() {
 
 // Makes a proxy for each tensor, float and symbolic integer; other leaves stay what they are.
 void make_proxies(TracingScope& scope, Values& proxies, const Values& in, NumberReads& reads, Entry& entry,
-                  Symbols& symbols) {
+                  InputSymbols& symbols) {
   auto paths = in.paths();
   for (uint32_t leaf = 0; leaf < in.size(); leaf++) {
     const Leaf& l = in[leaf];
@@ -143,14 +83,6 @@ void make_numbers(TracingScope& scope, const SymbolicInputs& symbolic, NumberRea
   }
 }
 
-// How inputs are traced: with symbols where a mask says so, or with the numbers of a replayed trace.
-struct Tracing {
-  const DimMask* mask = nullptr;
-  SymbolPlaces places;  // filled
-  const SymbolicInputs* symbolic = nullptr;
-  const DynamicShapes* shapes = nullptr;  // with a mask
-};
-
 // Notes for each leaf of the results whether it is a constant or an output of the program. Returns the outputs.
 std::vector<Tensor*> note_results(const Values& out, Entry& entry) {
   std::vector<Tensor*> outputs;
@@ -172,6 +104,7 @@ Trace finish_trace(TracingScope& scope, Values& out, Entry& entry, const Tracing
   scope.take_results(out);
   Trace trace = scope.finish(note_results(out, entry));
   if (how.mask && scope.wrote()) entry.roots = scope.roots(trace);
+  if (how.kept && scope.wrote()) scope.keep_views();
   entry.guards = scope.take_guards();
   for (size_t i = entry.leaves; i < trace.inputs.size(); i++)
     entry.bindings.push_back({Binding::kCaptured, scope.captured()[i]});
@@ -181,7 +114,7 @@ Trace finish_trace(TracingScope& scope, Values& out, Entry& entry, const Tracing
 // Calls the function on proxies. Throws the error that it reports.
 Values* call_on_proxies(TracingScope& scope, Function& function, const Values& in, Values& proxies, NumberReads& reads,
                         Entry& entry, Tracing& how) {
-  Symbols symbols(scope, how.mask, how.shapes, in);
+  InputSymbols symbols(scope, how, in);
   make_proxies(scope, proxies, in, reads, entry, symbols);
   if (how.symbolic) make_numbers(scope, *how.symbolic, reads, entry);
   how.places = std::move(symbols.places);
@@ -228,7 +161,7 @@ EntryInputs describe_inputs(const Values& in) {
 
 std::unique_ptr<Entry> record(Context& context, Function& function, const Values& in, const SymbolicInputs* symbolic) {
   auto entry = std::make_unique<Entry>();
-  Tracing how{nullptr, {}, symbolic};
+  Tracing how{nullptr, {}, symbolic, nullptr, nullptr};
   entry->traces.push_back(trace_function(context, function, in, *entry, how));
   return entry;
 }
@@ -239,7 +172,7 @@ std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, con
   while (!is_empty(mask)) {
     auto entry = std::make_unique<Entry>();
     DimReads reads(of);
-    Tracing with_symbols{&mask, {}, nullptr, &shapes};
+    Tracing with_symbols{&mask, {}, nullptr, &shapes, nullptr};
     entry->traces.push_back(trace_function(context, function, in, *entry, with_symbols));
     if (clear_dims_read_as_numbers(reads, with_symbols.places, mask)) continue;
     entry->conditions = reads.conditions();
@@ -248,10 +181,11 @@ std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, con
   return nullptr;
 }
 
-std::unique_ptr<Entry> record_with_mask(Context& context, Function& function, const Values& in, const DimMask& mask) {
+std::unique_ptr<Entry> record_kept(Context& context, Function& function, const Values& in,
+                                   const SymbolicInputs& symbolic, const KeptSymbols& symbols) {
   auto entry = std::make_unique<Entry>();
-  Tracing with_symbols{&mask, {}, nullptr, nullptr};
-  entry->traces.push_back(trace_function(context, function, in, *entry, with_symbols));
+  Tracing how{nullptr, {}, &symbolic, nullptr, &symbols};
+  entry->traces.push_back(trace_function(context, function, in, *entry, how));
   return entry;
 }
 

@@ -3,17 +3,10 @@
 
 #include "ir/dim_reads.h"
 #include "jit/context.h"
-#include "jit/dynamic/shapes.h"
+#include "jit/input_symbols.h"
 #include "tracer/segments.h"
-#include "tracer/tracing.h"
 
 namespace thunder {
-
-// The inputs that a trace with symbols has besides tensors.
-struct SymbolicInputs {
-  std::shared_ptr<const Entry> recorded;
-  std::span<const Dim> formulas;  // of integers that may be live
-};
 
 // Traces the function for these inputs; the entry has no program yet. Throws the error that the function reports.
 std::unique_ptr<Entry> record(Context& context, Function& function, const Values& in,
@@ -27,9 +20,10 @@ std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, con
                                        const DynamicShapes& shapes, DimMask& mask,
                                        DimReads::Of of = DimReads::Of::function);
 
-// The function traced once with symbols where the mask says so: what it and its lines look at is noted by the caller's
-// DimReads.
-std::unique_ptr<Entry> record_with_mask(Context& context, Function& function, const Values& in, const DimMask& mask);
+// A trace that was recorded with symbols, traced once more for lines that are kept, with the symbols that are kept and
+// a live number for each formula. What lines look at is noted by the caller's DimReads.
+std::unique_ptr<Entry> record_kept(Context& context, Function& function, const Values& in,
+                                   const SymbolicInputs& symbolic, const KeptSymbols& symbols);
 
 // The function run once in a scope that can be cut. Where it read a value, or has done so before (`broken`), `results`
 // are what it gave, and there is no entry; else the entry is as that of `record`. Throws what it, or a segment,

@@ -38,6 +38,8 @@ class TracingRecorder : public Recorder {
   Sizes strides(ValueId v) const;
   bool is_contiguous(ValueId v) const;
   void set_strides(ValueId v, const Sizes& strides) { strides_[v] = strides; }
+  // Reads the sizes as numbers on which it depends whether a reshape is a view.
+  void read_sizes_of_reshapes() const;
 
  protected:
   void recorded(const Node&) override;
@@ -54,6 +56,7 @@ class TracingRecorder : public Recorder {
   TracingScope& scope_;
   Aliases aliases_;
   std::unordered_map<ValueId, Sizes> strides_;  // of what is not dense
+  std::vector<ValueId> reshaped_;   // operands and results of reshapes of that
   bool closed_ = false;             // whether the op that just ended became a line
   std::vector<size_t> reads_;       // by open op: how many sizes had been looked at
 };
@@ -104,6 +107,8 @@ class TracingScope : public Scope {
   static constexpr int64_t kWordsEnd = -(int64_t{1} << 62);
   // Whether a tensor was written in place. Writes through views depend on strides, which depend on the sizes.
   bool wrote() const { return wrote_; }
+  // Where lines are kept for other sizes: writes through views reach the same values for all of them.
+  void keep_views() const { recorder_->read_sizes_of_reshapes(); }
   // Whether the memory of this proxy of the scope will be dense, for the traced sizes.
   bool is_contiguous(const Tensor& proxy);
   // Throws if a function that this thread traces has written the memory of a concrete tensor: it then holds what it

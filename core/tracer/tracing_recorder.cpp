@@ -95,8 +95,14 @@ bool TracingScope::is_contiguous(const Tensor& proxy) {
   return recorder_->is_contiguous(proxy.value());
 }
 
+void TracingRecorder::read_sizes_of_reshapes() const {
+  for (ValueId v : reshaped_) hint_sizes(type(v).shape);
+}
+
 void TracingRecorder::recorded(const Node& node) {
   if (!def(node).view) return;
+  if (node.op->name() == "prims.reshape" && strides_.contains(node.args[0].v))
+    reshaped_.insert(reshaped_.end(), {node.args[0].v, node.results[0]});
   const DimReads::Pause layout;
   // The layout is decided on plain integers, as at run time.
   std::vector<Shape> lists(node.args.size());

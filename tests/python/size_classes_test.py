@@ -84,6 +84,38 @@ GRADIENTS = ("elementwise", "softmax", "layer_norm", "layer_norm over the size",
              "conv2d by height", "group_norm", "max_pool2d", "slices", "cat", "pad", "cumsum", "var", "dropout", "as many as a width")
 
 
+# Of a tensor [r, 16] and an integer, which may be any.
+WITH_INTEGERS = {
+    "slice to": lambda x, n: x[:, :n] * 2,
+    "slice from": lambda x, n: x[:, n:].sum(1),
+    "slice to the end less": lambda x, n: x[:, :16 - n].exp(),
+    "a number": lambda x, n: x * n + n,
+    "select": lambda x, n: x[:, n] * x[:, 0],
+    "mask": lambda x, n: th.where(th.arange(x.shape[1]) < n, x, 0.0),
+    "roll": lambda x, n: x.roll(n, 1),
+    "full": lambda x, n: th.full([n + 1], 2.0) + n,
+    "narrow": lambda x, n: x.narrow(1, n, 3).sum(),
+    "tril": lambda x, n: x.tril(n),
+    "gram": lambda x, n: x[:, :n + 1] @ x[:, :n + 1].transpose(0, 1),
+    "a size and a number": lambda x, n: (x[:, :n + 1] * n).sum() / (n + 1),
+    "compared": lambda x, n: x * 2 if n > 5 else x - 1,
+}
+
+
+def cached(buffer, x, n):
+    buffer[:, n] = x
+    buffer.mul_(1.5)
+    return buffer[:, :n + 1].sum(1), buffer[:, :n + 1]
+
+
+def views(buffer, x, n):
+    buffer.reshape(-1).add_(n)
+    buffer[1:].copy_(x)
+    turned = buffer.transpose(0, 1)
+    turned.mul_(2)
+    return turned.reshape(-1)
+
+
 def gradient_of(f):
     return lambda x: th.value_and_grad(lambda x: f(x).square().mean())(x)
 
@@ -114,6 +146,27 @@ class SizeClasses(unittest.TestCase):
         for name in GRADIENTS:
             f, make = PROGRAMS[name]
             self.agree(name, gradient_of(f), make)
+
+    def test_integers_that_stand_for_any_have_the_results_of_plain_ones(self):
+        for name, f in WITH_INTEGERS.items():
+            varied, plain = th.compile(f, verify=True), th.compile(f, dynamic=False, recompile_limit=64)
+            for n in (3, 4, 1, 2, 5, 7, 0, 9, 11, 6, 3):
+                for rows in (4, 6):
+                    x = th.randn(rows, 16)
+                    for ours, wanted in zip(leaves(varied(x, n)), leaves(plain(x, n))):
+                        with self.subTest(program=name, integer=n, rows=rows):
+                            np.testing.assert_array_equal(ours, wanted)
+
+    def test_writes_reach_what_they_reach_in_programs_for_one_size(self):
+        caches = [th.zeros(3, 16), th.zeros(3, 16)]
+        for f, buffers in ((cached, lambda n: caches), (views, lambda n: [th.ones(n + 1, 16), th.ones(n + 1, 16)])):
+            varied, plain = th.compile(f, verify=True), th.compile(f, dynamic=False, recompile_limit=64)
+            for n in (3, 4, 5, 2, 7, 8, 10, 1, 12):
+                x = th.randn(n, 16) if f is views else th.randn(3)
+                results = [leaves(one(buffer, x, n)) + leaves(buffer) for one, buffer in zip((varied, plain), buffers(n))]
+                for ours, wanted in zip(*results):
+                    with self.subTest(program=f.__name__, integer=n):
+                        np.testing.assert_array_equal(ours, wanted)
 
 
 _COUNTED = """

@@ -8,36 +8,48 @@
 #include "ir/substitution.h"
 #include "ir/symbols.h"
 #include "jit/context.h"
-#include "jit/dynamic/dim_masks.h"
 #include "regions/regions.h"
 #include "tracer/trace_inputs.h"
 
 namespace thunder {
 namespace {
 
-// The dims of arguments that are symbols of the trace.
-DimMask symbolic_dims(const SavedProgram& recorded, const Values& in) {
-  DimMask mask = make_empty_mask(in);
-  for (size_t leaf = 0; leaf < recorded.inputs.size(); leaf++) {
-    const uint32_t argument = recorded.inputs[leaf].argument;
-    if (argument == SavedInput::kConstant) continue;
-    const TensorType& was = recorded.trace.type(recorded.trace.inputs[argument].value);
-    for (size_t dim = 0; dim < was.rank(); dim++) mask[leaf][dim] = !was.shape[dim].constant();
-  }
-  return mask;
+// The values of the trace's symbols in a call. Throws where the inputs are not those of the trace.
+std::vector<int64_t> values_of_symbols(const SavedProgram& recorded, const Values& in) {
+  std::vector<const TensorType*> types(recorded.trace.inputs.size(), nullptr);
+  for (size_t leaf = 0; leaf < recorded.inputs.size(); leaf++)
+    if (const uint32_t argument = recorded.inputs[leaf].argument; argument != SavedInput::kConstant)
+      types[argument] = &in.tensor(leaf)->type();
+  return symbol_values(recorded.trace, types, integer_symbols(recorded, in));
 }
 
-// Takes the dims whose symbols are among those in the formulas out of the mask.
-void remove_dims(const Entry& entry, std::span<const DimExpr* const> formulas, DimMask& mask) {
-  const Trace& trace = entry.traces[0];
-  for (const DimExpr* read : formulas)
-    for (const Symbol& s : used_symbols(Dim(read)))
-      for (size_t i = 0; i < entry.leaves; i++) {
-        const TensorType& type = trace.type(trace.inputs[i].value);
-        for (size_t dim = 0; dim < type.rank(); dim++)
-          if (const DimExpr* e = type.shape[dim].expr(); e && e->op == DimOp::symbol && e->a == Dim(s.number))
-            mask[entry.bindings[i].leaf][dim] = false;
+// All symbols that arguments have.
+KeptSymbols symbols_of(const SavedProgram& recorded, const Values& in) {
+  KeptSymbols out;
+  out.values = values_of_symbols(recorded, in);
+  out.sizes.resize(out.values.size()), out.kept.resize(out.values.size());
+  for (const SavedInput& leaf : recorded.inputs) {
+    out.integers.push_back(leaf.symbol);
+    out.formulas.emplace_back();
+    if (leaf.symbol) out.kept[static_cast<size_t>(*leaf.symbol)] = true;
+    if (leaf.argument == SavedInput::kConstant) continue;
+    out.formulas.back() = recorded.trace.type(recorded.trace.inputs[leaf.argument].value).shape;
+    for (Dim d : out.formulas.back())
+      for (const Symbol& s : used_symbols(d)) {
+        const auto number = static_cast<size_t>(s.number);
+        out.kept[number] = true;
+        if (d.expr()->op == DimOp::symbol) out.sizes[number] = true;
       }
+  }
+  return out;
+}
+
+// The symbols of the trace that are symbols of the lines, which count them.
+std::vector<size_t> numbers_of_kept(const KeptSymbols& symbols) {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < symbols.kept.size(); i++)
+    if (symbols.kept[i]) out.push_back(i);
+  return out;
 }
 
 // What the choice of regions depends on is the same for all sizes of the class, so that sums are made in one order.
@@ -58,16 +70,12 @@ void keep_equal_sizes(const Trace& trace) {
       if (unnoted_hint(sizes[i]) == unnoted_hint(sizes[k])) compare(sizes[i], DimCondition::Is::equal, sizes[k]);
 }
 
-const char* find_obstacle(const Wanted& wanted, const SavedProgram& recorded) {
-  const auto is_symbol = [](const SavedInput& in) { return in.symbol.has_value(); };
-  if (std::any_of(recorded.inputs.begin(), recorded.inputs.end(), is_symbol)) return "integers among the arguments";
-  const auto writes = [&](const Write& w) { return random_input(recorded.trace) != w.input; };
-  if (std::any_of(recorded.trace.writes.begin(), recorded.trace.writes.end(), writes))
-    return "it writes tensors in place";  // which views see that may depend on sizes
+const char* find_obstacle(const Wanted& wanted) {
   if (!wanted.context.passes_with(wanted.options.passes()).empty()) return "passes of the caller's";
   const Executors executors = executors_for(wanted.context, wanted.options);
-  const auto is_callers = [](auto& e) { return (e->desc().flags & kMayFail) != 0; };
-  return std::any_of(executors.begin(), executors.end(), is_callers) ? "executors of the caller's" : nullptr;
+  // Lines are offered to executors again for each size, regions are not: ours find out when they prepare them.
+  const auto fuses = [](auto& e) { return (e->desc().flags & kMayFail) != 0 && e->desc().claim_region; };
+  return std::any_of(executors.begin(), executors.end(), fuses) ? "regions of an executor of the caller's" : nullptr;
 }
 
 }  // namespace
@@ -75,10 +83,14 @@ const char* find_obstacle(const Wanted& wanted, const SavedProgram& recorded) {
 std::unique_ptr<SizeClass> SizeClass::derive(const Wanted& wanted, const SymbolicProgram& of, InterruptCheck& check,
                                              std::string& why) {
   const SavedProgram& recorded = of.function->programs()[0];
-  if (const char* obstacle = find_obstacle(wanted, recorded)) return why = obstacle, nullptr;
-  for (DimMask mask = symbolic_dims(recorded, wanted.in); any_dim(mask);) {
+  if (const char* obstacle = find_obstacle(wanted)) return why = obstacle, nullptr;
+  const SymbolicInputs symbolic{of.recorded, recorded.formulas};
+  KeptSymbols symbols = symbols_of(recorded, wanted.in);
+  for (std::vector<size_t> kept; !(kept = numbers_of_kept(symbols)).empty();) {
     DimReads reads(DimReads::Of::lines);
-    const RecordEntry recording = [&] { return record_with_mask(wanted.context, *of.function, wanted.in, mask); };
+    const RecordEntry recording = [&] {
+      return record_kept(wanted.context, *of.function, wanted.in, symbolic, symbols);
+    };
     auto lines = compile(
         {wanted.context, wanted.options, wanted.in, check, recording, Effort::full, StageRows::lines});
     if (reads.noted().empty()) {
@@ -86,10 +98,11 @@ std::unique_ptr<SizeClass> SizeClass::derive(const Wanted& wanted, const Symboli
       keep_equal_sizes(lines->traces.back());
       note_region_choices(lines->traces.back(), wanted.context);
       lines->conditions = reads.conditions();
-      return std::unique_ptr<SizeClass>(new SizeClass(std::move(lines)));
+      return std::unique_ptr<SizeClass>(new SizeClass(of, std::move(lines), std::move(symbols)));
     }
     why = cat("a size is looked at as a number: ", name(Dim(reads.noted()[0])));
-    remove_dims(*lines, reads.noted(), mask);
+    for (const DimExpr* read : reads.noted())
+      for (const Symbol& s : used_symbols(Dim(read))) symbols.kept[kept[static_cast<size_t>(s.number)]] = false;
   }
   return nullptr;
 }
@@ -105,6 +118,8 @@ std::unique_ptr<Entry> SizeClass::make_entry(const Values& in, std::span<const i
   entry->bindings = lines_->bindings, entry->leaves = lines_->leaves;
   entry->results = lines_->results, entry->result_structure = lines_->result_structure;
   entry->numbers = lines_->numbers;
+  entry->integers = lines_->integers;
+  add_integer_conditions(*of_.recorded, in, *entry);
   entry->inputs = describe_inputs(in);
   entry->size_class = text();
   Substitution sizes(std::vector<Dim>(symbols.begin(), symbols.end()));
@@ -119,11 +134,13 @@ std::unique_ptr<Entry> SizeClass::make_entry(const Values& in, std::span<const i
 }
 
 std::unique_ptr<Entry> SizeClass::program_for(const Wanted& wanted, InterruptCheck& check) const {
-  const Trace& trace = lines_->traces[0];
-  std::vector<const TensorType*> types(trace.inputs.size(), nullptr);
-  for (size_t i = 0; i < lines_->leaves; i++) types[i] = &wanted.in.tensor(lines_->bindings[i].leaf)->type();
   try {
-    const std::vector<int64_t> symbols = symbol_values(trace, types);
+    const std::vector<int64_t> values = values_of_symbols(of_.function->programs()[0], wanted.in);
+    std::vector<int64_t> symbols;
+    for (size_t i = 0; i < values.size(); i++) {
+      if (symbols_.kept[i]) symbols.push_back(values[i]);
+      else if (values[i] != symbols_.values[i]) return nullptr;
+    }
     const std::vector<DimCondition>& conditions = lines_->conditions;
     const auto holds = [&](const DimCondition& c) { return c.holds_for(symbols); };
     if (!std::all_of(conditions.begin(), conditions.end(), holds)) return nullptr;

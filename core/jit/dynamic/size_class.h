@@ -19,10 +19,13 @@ class SizeClass {
   std::string text() const;
 
  private:
-  explicit SizeClass(std::unique_ptr<Entry> lines) : lines_(std::move(lines)) {}
+  SizeClass(const SymbolicProgram& of, std::unique_ptr<Entry> lines, KeptSymbols symbols)
+      : of_(of), lines_(std::move(lines)), symbols_(std::move(symbols)) {}
   std::unique_ptr<Entry> make_entry(const Values& in, std::span<const int64_t> symbols) const;
 
+  const SymbolicProgram of_;
   const std::unique_ptr<const Entry> lines_;  // has no program; its last trace is claimed, and has symbols
+  const KeptSymbols symbols_;                 // when it was derived: what is no symbol of the lines has its value
 };
 
 }  // namespace thunder

@@ -247,6 +247,10 @@ Ref<Status> SavedFunction::call(Scope& scope, const Values& in, Values& out) {
       inputs[i] = p.trace.inputs[i].source == Source::parameter ? scope.parameter(t, p.trace.inputs[i].name) : t;
   ReplayCall call{
       integer_symbols(p, in), p.formulas, in.reads ? in.reads->numbers() : std::vector<Tensor*>(), p.roots, {}};
+  auto* tracing = dynamic_cast<TracingScope*>(&scope);
+  for (size_t leaf = 0; leaf < p.inputs.size(); leaf++)
+    if (p.inputs[leaf].symbol && in[leaf].word && tracing)
+      call.symbols.emplace_back(*p.inputs[leaf].symbol, tracing->integer_of(in[leaf].word));
   const std::vector<Tensor*> outputs = replay(scope, p.trace, inputs, &call);
   for (size_t leaf = 0; leaf < p.inputs.size(); leaf++)
     if (const auto& symbol = p.inputs[leaf].symbol;

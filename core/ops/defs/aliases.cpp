@@ -1,4 +1,5 @@
 // Other names that PyTorch has for ops: the same arguments, or the target's own in another arrangement.
+#include "ir/dim_reads.h"
 #include "ops/tables.h"
 #include "ops/view_tags.h"
 
@@ -24,8 +25,8 @@ Results narrow(Call& c) {
   const size_t dim = c.axis(1, x.rank());
   c.require(x.rank() > 0, "a tensor of rank 0 cannot be narrowed");
   const Dim size = x.shape()[dim];
-  const Dim length = c.integer_dim(3), given = c.integer_dim(2), start = hint(given) < 0 ? given + size : given;
-  c.require(hint(start) >= 0 && hint(length) >= 0 && hint(start) <= hint(size) - hint(length), "start ", name(given),
+  const Dim length = c.integer_dim(3), given = c.integer_dim(2), start = is_less(given, 0) ? given + size : given;
+  c.require(is_at_most(0, start) && is_at_most(0, length) && is_at_most(start, size - length), "start ", name(given),
             " and length ", name(length), " exceed dim ", dim, " of size ", name(size));
   return c.builder.call("slice", {x, c.integer(1), Arg::integer(start), Arg::integer(start + length), 1});
 }

@@ -1,4 +1,5 @@
 // Dims moved, repeated and turned: composites over views, concatenation and reading by index.
+#include "ir/dim_reads.h"
 #include "base/checked.h"
 #include "ops/tables.h"
 #include "ops/view_tags.h"
@@ -184,7 +185,7 @@ Results unflatten(Call& c) {
   for (Dim d : c.dims(2)) known = checked_mul(known, hint(d) == -1 ? 1 : hint(d));
   for (Dim d : c.dims(2)) shape.push_back(hint(d) == -1 && known > 0 ? x.shape()[dim] / known : d);
   for (size_t i = dim + 1; i < x.rank(); i++) shape.push_back(x.shape()[i]);
-  c.require(hint(elements(shape)) == hint(elements(x.shape())), "sizes ", name(c.dims(2)), " do not divide dim ", dim,
+  c.require(is_equal(elements(shape), elements(x.shape())), "sizes ", name(c.dims(2)), " do not divide dim ", dim,
             " of ", name(x.type()));
   return reshape_to(x, shape);
 }

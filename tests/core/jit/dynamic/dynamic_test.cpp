@@ -1,5 +1,5 @@
 // Sizes that vary: one trace for all of them, with the results that plain sizes give. Also covers dim_masks, size_class,
-// tracing_words, replayed_sizes and cache/recent_programs.
+// input_symbols, tracing_words, replayed_sizes and cache/recent_programs.
 #include "jit/dynamic/dynamic.h"
 #include "jit/explain.h"
 
