@@ -134,6 +134,16 @@ class Semantics(support.Beside if support.HAVE else unittest.TestCase):
         self.assertAlmostEqual(coin.mean().item(), 0.3, delta=0.03)
         self.assertFalse(torch.equal(uniform[:3], other))
 
+    def test_draws_by_what_is_no_probability_are_refused(self):
+        for draw, bad in ((torch.bernoulli, (-0.5, 1.5, float("nan"))), (lambda p: torch.multinomial(p, 1), (-0.5, float("nan"), float("inf")))):
+            torch._dynamo.reset()
+            compiled = support.compiled(draw)
+            for p in bad:
+                compiled(torch.tensor([0.5, 0.5]))
+                for f in (draw, compiled):
+                    with self.assertRaisesRegex(RuntimeError, "Expected p_in|probability tensor contains"):
+                        f(torch.tensor([0.5, p]))
+
     def test_autocast_is_taken_over(self):
         def product(x, w):
             with torch.autocast("cpu", torch.bfloat16):

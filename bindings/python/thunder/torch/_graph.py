@@ -163,6 +163,7 @@ class Graph:
         self.calls = {}  # what PyTorch runs, as last traced: by node the call, and why
         self.kept = []  # such calls of every trace
         self.refused = {}  # by node, why its row has refused it
+        _rewrites.assert_probabilities(module.graph)
         _rewrites.make_asserts_functional(module.graph)
         _rewrites.read_whole_memory(module.graph)
         for node in module.graph.nodes:  # before what PyTorch may not run on every device

@@ -88,6 +88,19 @@ def sum_of_one(graph):
         graph.erase_node(node)
 
 
+def assert_probabilities(graph):
+    """What PyTorch checks of the values that it draws by."""
+    for target, most, message in ((_aten.bernoulli.default, _aten.le, "Expected p_in >= 0 && p_in <= 1 to be true, but got false."),
+                                  (_aten.multinomial.default, _aten.lt, "probability tensor contains either `inf`, `nan` or element < 0")):
+        for node in graph.find_nodes(op="call_function", target=target):
+            p = node.args[0]
+            with graph.inserting_before(node):
+                bound = 1 if most is _aten.le else float("inf")
+                fits = _add(graph, _aten.bitwise_and.Tensor, (_add(graph, _aten.ge.Scalar, (p, 0), {}), _add(graph, most.Scalar, (p, bound), {})), {})
+                fits = _add(graph, _aten.all.default, (fits,), {})
+                _add(graph, _aten._functional_assert_async.msg, (fits, message, fits), {}).stack_trace = node.stack_trace
+
+
 def make_asserts_functional(graph):
     """What is asserted of values, since torch 2.15 also of one_hot's: by the op that gives a result, which a line may have."""
     for node in graph.find_nodes(op="call_function", target=_aten._assert_async.msg):
