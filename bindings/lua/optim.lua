@@ -122,12 +122,12 @@ end
 optim.lr_scheduler = core.strict(lr_scheduler, "optim.lr_scheduler")
 core.strict(optim, "optim")
 
--- Members of an object whose numbers are tensors of its state, a module.
-local function define(type_name, methods, state_of, properties)
+-- Members of an object whose numbers are tensors of its state, a module. `complete` makes what is loaded of what is given.
+local function define(type_name, methods, state_of, properties, complete)
   local mt = core.metatable(type_name)
   methods.close = mt.__close
   function methods.state_dict(self) return core.state(state_of(self)) end
-  function methods.load_state_dict(self, given) state_of(self):load_state_dict(given) end
+  function methods.load_state_dict(self, given) state_of(self):load_state_dict(complete and complete(self, given) or given) end
   function mt.__index(self, key)
     if methods[key] then return methods[key] end
     if properties[key] then return properties[key](self) end
@@ -167,13 +167,28 @@ local function param_groups(optimizer)
   return groups
 end
 
+-- The table with each count of skipped steps that is here or there: what has none is 0.
+local function with_skipped_steps(optimizer, given)
+  local own, all = core.state(core.optimizer_state(optimizer)), {}
+  local function is_count(path) return type(path) == "string" and path:find "^skipped%." end
+  for path, tensor in pairs(given) do
+    if is_count(path) and not own[path] then pcall(core.set_number, optimizer, path, 0) end  -- where there is none: unexpected
+    all[path] = tensor
+  end
+  for path in pairs(own) do
+    if is_count(path) and all[path] == nil then all[path] = th.tensor(0) end
+  end
+  return all
+end
+
 -- ---- members ----
 
 -- step(gradients): in the structure of the parameters; of several groups in one table of all, or in a list of theirs.
 -- Inside a traced function it becomes part of the program. step(f): f() gives the loss and the gradients; gives the loss
 -- before the step. LBFGS takes a function alone, and calls it several times.
 local optimizer_type =
-  define("optimizer", { step = core.step, add_param_group = add_group }, core.optimizer_state, { param_groups = param_groups })
+  define("optimizer", { step = core.step, add_param_group = add_group }, core.optimizer_state, { param_groups = param_groups },
+    with_skipped_steps)
 optimizer_type.__newindex = core.set_number
 optimizer_type.__tostring = core.optimizer_text
 

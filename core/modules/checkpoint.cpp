@@ -1,10 +1,12 @@
 #include "modules/checkpoint.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <unordered_map>
 
 #include "base/text.h"
+#include "modules/groups.h"
 #include "modules/state.h"
 #include "tensor/safetensors.h"
 #include "tensor/transfer.h"
@@ -52,6 +54,16 @@ void load_module(Module& module, const std::string& path, bool strict, const All
   std::unordered_map<std::string_view, const NamedTensor*> given;
   for (auto& item : file.tensors) given.emplace(item.name, &item);
 
+  ModuleEnvironment environment;
+  environment.scope.allocator = allocator;
+  StateAdditions additions(environment, module);
+  std::vector<Tensor*> absent;  // numbers that are 0 where a file has none
+  for (const std::string& path : module.optional_numbers()) {
+    const Module::NamedSlot* slot = module.find_tensor(path);
+    if (slot && !given.contains(path)) absent.push_back(slot->tensor.get());
+    if (!slot && given.contains(path)) additions.number(path, 0);
+  }
+
   Problems problems;
   std::unordered_map<Tensor*, const NamedTensor*> chosen;
   std::vector<const NamedTensor*> missing;
@@ -75,12 +87,18 @@ void load_module(Module& module, const std::string& path, bool strict, const All
                    cat("'", other->second->name, "' and '", from->name, "', which are one tensor in the module"));
   }
   for (const NamedTensor* item : missing)
-    if (strict && !may_be_missing(item->name) && !chosen.contains(item->tensor.get()))
+    if (strict && !may_be_missing(item->name) && !chosen.contains(item->tensor.get()) &&
+        std::find(absent.begin(), absent.end(), item->tensor.get()) == absent.end())
       problems.add("missing", cat("'", item->name, "'"));
   for (auto& item : file.tensors)
     if (strict && given.contains(item.name)) problems.add("unexpected", cat("'", item.name, "'"));
   problems.check(path);
 
+  additions.keep();
+  for (Tensor* number : absent) {
+    fill_with_zeros(*number);
+    number->bump();
+  }
   for (auto& [tensor, from] : chosen) {
     copy_elements(*from->tensor, *tensor);
     tensor->bump();

@@ -1,4 +1,5 @@
 // Options of an optimizer's groups that change after it was made: programs are traced for what they are, and guarded.
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -41,6 +42,12 @@ void Optimizer::guard_settings(Scope& scope) {
 }
 
 void Optimizer::set(const ModuleEnvironment& environment, std::string_view name, double value) {
+  const auto& counts = state_->optional_numbers();
+  if (std::find(counts.begin(), counts.end(), name) != counts.end()) {
+    StateAdditions state(environment, *state_);
+    state.number(name, value);
+    return state.keep();
+  }
   const Place at = place(name);
   if (scalar(at)) return set_f64(name, value);
   if (!defaults_.has(option_of(at.name))) refuse(at);

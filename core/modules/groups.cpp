@@ -42,7 +42,7 @@ void StateAdditions::tensor(std::string_view path, Ref<Tensor> tensor) {
     const std::string_view name = path.substr(0, dot);
     Module* next = at->find(name);
     if (!next) {
-      Ref<Module> made = make_module(environment_, "Module", {});
+      auto made = make<Module>(root_.kind(), std::vector<Leaf>());
       next = made.get();
       added_.emplace_back(Ref<Module>(at), name);
       at->add(name, std::move(made));

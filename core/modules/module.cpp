@@ -246,6 +246,7 @@ Ref<Module> Module::copy(const Allocator& allocator) {
     }
     made->forward_ = at.module->forward_;
     made->training_ = at.module->training_;
+    made->optional_numbers_ = at.module->optional_numbers_;
     modules.emplace(at.module, std::move(made));
   }
   for (auto& at : all)

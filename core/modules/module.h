@@ -54,6 +54,9 @@ class Module : public Counted<Module> {
   void set_options(std::vector<Leaf> options);
   // Replaces the forward of the kind.
   void set_forward(Ref<Function> forward);
+  // Paths of 0-d f64 buffers that are 0 where they are absent, here and in a file: an optimizer's counts of the steps
+  // that left a parameter alone.
+  void set_optional_numbers(std::vector<std::string> paths) { optional_numbers_ = std::move(paths); }
   // Sets it for this module and all below it.
   void set_training(bool training);
   // Tensors of this module and all below it as new ones on a device. Throws for a device that is not there.
@@ -72,6 +75,7 @@ class Module : public Counted<Module> {
   const std::vector<NamedSlot>& tensors() const { return tensors_; }
   const Ref<Function>& forward() const { return forward_; }
   bool training() const { return training_; }
+  const std::vector<std::string>& optional_numbers() const { return optional_numbers_; }
   // The module at a path, "blocks.0.fc1"; the empty path is this module. Null: there is none.
   Module* find(std::string_view path);
   const NamedSlot* find_tensor(std::string_view path);
@@ -94,6 +98,7 @@ class Module : public Counted<Module> {
   std::vector<Leaf> options_;
   std::vector<Child> children_;
   std::vector<NamedSlot> tensors_;
+  std::vector<std::string> optional_numbers_;
   Ref<Function> forward_;
   bool training_ = true;
   const uint64_t trace_ = current_trace();

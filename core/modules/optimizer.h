@@ -79,6 +79,8 @@ class Optimizer : public Counted<Optimizer> {
   Tensor* step(Scope& scope, Function& closure);
 
   // "lr" and "step", 0-d f64, and each moment under "MOMENT.PARAMETER"; "param_groups.K.lr" of groups after the first.
+  // "skipped.PARAMETER" says how many steps left a parameter alone, once one did, if an update depends on the step: as
+  // in PyTorch each parameter has made steps of its own.
   const Ref<Module>& state() const { return state_; }
   // Writes a 0-d tensor of the state: no program changes. "lr", or "param_groups.0.lr" where there are several groups.
   void set_f64(std::string_view name, double value);
@@ -131,7 +133,17 @@ class Optimizer : public Counted<Optimizer> {
   Ref<Tensor> minimize(const ScopeEnvironment& environment, Function& closure);
   std::vector<size_t> gradient_leaves(const Values& grads) const;
   void check_gradients(const Values& grads, std::span<const size_t> leaves) const;
+  // What the updates of a group's parameters share in one step.
+  struct GroupStep {
+    const Group& group;
+    Tensor *lr = nullptr, *count = nullptr, *momentum = nullptr;  // momentum: null if no schedule cycles it
+    std::vector<Tensor*> shared = {};                             // what prepare gave
+  };
   void step_group(Scope& scope, size_t group, const Values& grads, std::span<const size_t> leaves);
+  void step_parameter(Scope& scope, const GroupStep& now, size_t index, Tensor* gradient, Tensor* skipped);
+  // How many steps left the parameter alone; null if none did and `make` does not ask for a count.
+  Tensor* skipped_steps(Scope& scope, size_t parameter, bool make);
+  static std::string skipped_path(std::string_view name) { return join_path("skipped", name); }
   // Null: it is no such tensor.
   Tensor* scalar(const Place& at) const;
   [[noreturn]] void refuse(const Place& at) const;
@@ -155,7 +167,7 @@ class OptimizerStep {
  public:
   OptimizerStep(const Settings& settings, Var lr, Var step) : settings(settings), lr(lr), step(step) {}
   const Settings& settings;
-  Var lr, step;             // 0-d f64; the first step is 1
+  Var lr, step;             // 0-d f64; a parameter's first step is 1
   Var momentum = {};        // 0-d f64, where a schedule cycles it; empty: what the settings say
   DType dtype = DType::none;  // of the parameter as it is stored
   std::vector<Var> shared;  // what prepare gave

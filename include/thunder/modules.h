@@ -109,7 +109,8 @@ thunder_tensor *thunder_optimizer_step_closure(thunder_scope *scope, thunder_opt
     void *user) THUNDER_NOEXCEPT;
 thunder_module *thunder_optimizer_state(thunder_optimizer *optimizer) THUNDER_NOEXCEPT; /* borrowed */
 /* A 0-d tensor of its state: "lr", "step"; of several groups "param_groups.1.lr". Writing one compiles nothing anew. Also any other
- * number of a group, "weight_decay", "betas.0": the next step has what is written, and is another program. */
+ * number of a group, "weight_decay", "betas.0": the next step has what is written, and is another program. "skipped.PARAMETER", which the
+ * state has once a step left that parameter alone, is how many did: where updates depend on the step, each parameter counts its own. */
 THUNDER_CHECK thunder_status *thunder_optimizer_set_f64(thunder_optimizer *optimizer, const char *name,
     double value) THUNDER_NOEXCEPT;
 THUNDER_CHECK thunder_status *thunder_optimizer_get_f64(const thunder_optimizer *optimizer, const char *name,

@@ -68,3 +68,20 @@ local other = optim.SGD({ { params = { a = ones() } }, { params = { b = ones() }
 other.state:load(path)
 os.remove(path)
 assert(near(other.param_groups[2].lr, 0.05) and other.param_groups[2].step == 1)
+
+-- ---- steps that leave a parameter alone ----
+
+local function adam_of(values)
+  local params = {}
+  for i, value in ipairs(values) do params[i] = th.tensor { value } end
+  return params, th.optim.Adam(params, { lr = 0.1 })
+end
+local both, of_both = adam_of { 1.5, 2.5 }
+local alone, of_alone = adam_of { 2.5 }
+of_both:step { th.tensor { 0.5 }, false }
+local resumed = th.optim.Adam(both, { lr = 0.1 })
+resumed:load_state_dict(of_both:state_dict())
+assert(resumed["skipped.1"]:item() == 1)
+resumed:step { th.tensor { 0.5 }, th.tensor { -0.25 } }
+of_alone:step { th.tensor { -0.25 } }
+assert(both[2]:item() == alone[1]:item())  -- its first step

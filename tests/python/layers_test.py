@@ -17,6 +17,12 @@ th.seed(0)  # the same numbers at each run
 RECORDED = json.loads(pathlib.Path(__file__).with_name("layers.json").read_text())
 
 
+def bfloat16(x):
+    """Rounded to the nearest number of bfloat16, ties to even."""
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    return ((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000).astype(np.uint32).view(np.float32).astype(np.float64)
+
+
 def numpy_of(tensor):
     return np.array(tensor.tolist(), np.float64).reshape(tensor.shape)
 
@@ -343,10 +349,11 @@ class Optimizers(unittest.TestCase):
                 m = 0.95 * m + 0.05 * g
                 x = 0.05 * g + 0.95 * m
                 x = x.T if shape[0] > shape[1] else x
-                x = x / max(np.linalg.norm(x), 1e-7)
+                x = bfloat16(x)
+                x = bfloat16(x / bfloat16(max(np.linalg.norm(x), 1e-7)))
                 for _ in range(5):
-                    gram = x @ x.T
-                    x = 3.4445 * x + (-4.775 * gram + 2.0315 * gram @ gram) @ x
+                    gram = bfloat16(x @ x.T)
+                    x = bfloat16(3.4445 * x + bfloat16(-4.775 * gram + 2.0315 * gram @ gram) @ x)
                 x = x.T if shape[0] > shape[1] else x
                 p = p * (1 - 0.02 * 0.1) - 0.02 * scale * x
             self.expect(lambda q: optim.Muon(q, lr=0.02, adjust_lr_fn=adjust), shape, gradients, p)

@@ -1,9 +1,12 @@
 """A state that PyTorch wrote of an optimiser, under the names of ours."""
+import contextlib
 from collections.abc import Mapping
 
 import numpy
 
-from . import _create
+from . import _create, _thunder
+
+_SKIPPED = "skipped."
 
 
 def is_pytorch(state):
@@ -26,7 +29,7 @@ def from_pytorch(who, optimizer, state):
     own, groups = optimizer.state_dict(), state["param_groups"]
     if len(groups) != len(optimizer._keys):
         raise ValueError(f"load_state_dict: {who}: the state has {len(groups)} parameter groups, this one {len(optimizer._keys)}")
-    made = dict(own)
+    made, known = dict(own), set(own)
     for number, (group, names) in enumerate(zip(groups, optimizer._keys)):
         if len(group["params"]) != len(names):
             raise ValueError(f"load_state_dict: {who}: group {number} of the state has {len(group['params'])} parameters, here {len(names)}")
@@ -36,17 +39,46 @@ def from_pytorch(who, optimizer, state):
         if "old_dirs" in own:
             made |= _of_lbfgs(own, optimizer, group["params"], state["state"])
             continue
+        steps = {name: _steps(state["state"].get(position, {})) for position, name in zip(group["params"], names)}
+        if most := max(steps.values()):
+            made[prefix + "step"] = _scalar(most)
+        counts = [(_count(optimizer, known, name, own_steps < most), most - own_steps) for name, own_steps in steps.items()]
+        made |= {path: _scalar(skipped) for path, skipped in counts if path}
         for position, name in zip(group["params"], names):
             for moment, value in state["state"].get(position, {}).items():
-                if moment == "step":
-                    made[prefix + "step"] = _scalar(value)
-                elif value is None:
+                if moment == "step" or value is None:
                     continue
-                elif f"{moment}.{name}" in own:
+                if f"{moment}.{name}" in own:
                     made[f"{moment}.{name}"] = _scalar(value) if not own[f"{moment}.{name}"].shape else value
                 else:
                     raise ValueError(f"load_state_dict: {who}: there is no {moment!r} of parameter {name!r} here")
     return made
+
+
+def _steps(values):
+    """How many steps a parameter has made, of which SGD keeps no more than that there was one."""
+    if "step" in values:
+        return _scalar(values["step"]).item()
+    return 0.0 if values.get("momentum_buffer") is None else 1.0
+
+
+def _count(optimizer, known, name, make):
+    """The path of the count of the steps that left a parameter alone, if it is known or if `make` asks for one; else None."""
+    path = _SKIPPED + name
+    if make and path not in known:
+        with contextlib.suppress(_thunder.Error):  # a kind whose updates are the same at each step has none
+            optimizer._set(path, 0.0)
+            known.add(path)
+    return path if path in known else None
+
+
+def with_skipped_steps(optimizer, state):
+    """The state with each count of skipped steps that is here or there: what has none is 0."""
+    if not isinstance(state, Mapping):
+        return state
+    known = set(optimizer.state_dict())
+    counts = [_count(optimizer, known, name, _SKIPPED + name in state) for keys in optimizer._keys for name in keys]
+    return {path: _scalar(0.0) for path in counts if path} | dict(state)
 
 
 def _of_lbfgs(own, optimizer, places, states):

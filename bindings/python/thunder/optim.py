@@ -189,6 +189,7 @@ class Optimizer(_State, OptimizerBase):
         """Copies a state into its own, all or nothing: what state_dict() gave, or PyTorch's, {"state": ..., "param_groups": ...}."""
         if _optimizer_state.is_pytorch(state):
             state = _optimizer_state.from_pytorch(type(self).__name__, self, state)
+        state = _optimizer_state.with_skipped_steps(self, state)
         _state.load(type(self).__name__, self.state_dict(), state, True)
 
     def zero_grad(self, set_to_none=True):

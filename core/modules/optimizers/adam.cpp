@@ -10,7 +10,7 @@ constexpr OptionRow kAmsgrad{"amsgrad", ArgKind::boolean, "false",
                              "Divides by the root of the greatest running square so far."};
 constexpr OptionRow kDecoupled{"decoupled_weight_decay", ArgKind::boolean, "false",
                                "weight_decay is a share of the parameter, times lr, as AdamW has it."};
-constexpr std::array kAdam = {kLr, kBetas, kEps, kL2, kAmsgrad, kMaximize};
+constexpr std::array kAdam = {kLr, kBetas, kEps, kL2, kAmsgrad, kMaximize, kDecoupled};
 constexpr std::array kAdamW = {
     kLr, kBetas, kEps,
     OptionRow{"weight_decay", ArgKind::real, "0.01", "The share of a parameter, times lr, taken off it at each step."},
@@ -60,7 +60,7 @@ void move_adam(OptimizerStep& s) {
 }
 
 void update_adam(OptimizerStep& s) {
-  decay_by_gradient(s);
+  apply_weight_decay(s);
   move_adam(s);
 }
 void update_adamw(OptimizerStep& s) {
@@ -101,7 +101,7 @@ void update_nadam(OptimizerStep& s) {
   Var mu = s.shared[0], next = s.shared[1], &product = s.moments[2];
   apply_weight_decay(s);
   move_means(s);
-  product = product * mu;
+  product = as_number(product * as_number(mu));
   Var root = square_root(s.moments[1] / s.shared[2]) + s.settings.real("eps");
   Var by_gradient = s.lr * (-mu + 1.0) / (-product + 1.0), by_mean = s.lr * next / (-(product * next) + 1.0);
   s.parameter = s.parameter - s.gradient / root * by_gradient - s.moments[0] / root * by_mean;

@@ -27,6 +27,11 @@ std::vector<Moment> sgd_moments(const Settings& o) {
   return o.real("momentum") != 0 ? std::vector<Moment>{{"momentum_buffer"}} : std::vector<Moment>{};
 }
 
+// Whether it is the first step, which takes the whole gradient.
+std::vector<Var> prepare_sgd(const OptimizerStep& s) {
+  return s.settings.real("momentum") != 0 ? std::vector<Var>{op("eq", s.step, 1.0)} : std::vector<Var>{};
+}
+
 void update_sgd(OptimizerStep& s) {
   const double dampening = s.settings.real("dampening");
   decay_by_gradient(s);
@@ -34,8 +39,7 @@ void update_sgd(OptimizerStep& s) {
   if (!s.moments.empty()) {
     const In momentum = momentum_of(s);
     Var buffer = s.moments[0] * momentum + direction * (1 - dampening);
-    // The first step takes the whole gradient.
-    if (dampening != 0) buffer = op("where", op("eq", s.step, 1.0), direction, buffer);
+    if (dampening != 0) buffer = op("where", s.shared[0], direction, buffer);
     s.moments[0] = buffer;
     direction = s.settings.flag("nesterov") ? direction + buffer * momentum : buffer;
   }
@@ -58,15 +62,15 @@ void check_asgd(std::string_view who, const Settings& o) {
 }
 
 std::vector<Moment> asgd_moments(const Settings& o) {
-  return {{"eta", o.real("lr"), true}, {"mu", 1, true}, {"ax"}};
+  return {{"eta", static_cast<float>(o.real("lr")), true}, {"mu", 1, true}, {"ax"}};
 }
 
 // eta and mu of the next step.
 std::vector<Var> prepare_asgd(const OptimizerStep& s) {
   const Settings& o = s.settings;
   Var slope = s.lr * o.real("lambd") * s.step + 1.0;
-  return {s.lr / op("pow", slope, o.real("alpha")),
-          op("reciprocal", op("maximum", s.step - o.real("t0"), 1.0))};
+  return {as_number(s.lr / op("pow", slope, o.real("alpha"))),
+          as_number(op("reciprocal", op("maximum", s.step - o.real("t0"), 1.0)))};
 }
 
 void update_asgd(OptimizerStep& s) {
@@ -78,7 +82,7 @@ void update_asgd(OptimizerStep& s) {
 }
 
 constexpr OptimizerRow kRows[] = {
-    {"SGD", "Steps against the gradient, with momentum if asked for.", kSgd, check_sgd, sgd_moments, nullptr,
+    {"SGD", "Steps against the gradient, with momentum if asked for.", kSgd, check_sgd, sgd_moments, prepare_sgd,
      update_sgd},
     {"ASGD", "SGD whose steps become shorter; the state's ax holds the averages of the parameters.", kAsgd, check_asgd,
      asgd_moments, prepare_asgd, update_asgd},

@@ -40,17 +40,21 @@ std::vector<Moment> muon_moments(const Settings&) {
   return {{"momentum_buffer"}};
 }
 
-// Computed in the matrix's dtype; PyTorch computes in bf16.
-Var orthogonalize(Var x, const Settings& o) {
+// Computed in bf16, as PyTorch does it.
+Var orthogonalize(Var matrix, const Settings& o) {
   const auto& c = o.reals("ns_coefficients");
+  Var x = convert(matrix, DType::bf16);
   const bool tall = x.size(0).value() > x.size(1).value();
   if (tall) x = op("transpose", x, 0, 1);
-  x = x / op("maximum", square_root(op("sum", x * x)), o.real("eps"));
+  x = x / op("clamp", op("norm", x), o.real("eps"));
+  const auto addmm = [](Var added, Var a, Var b, double beta, double alpha) {
+    return added.builder->call("addmm", {added, a, b, beta, alpha});
+  };
   for (int64_t i = 0; i < o.integer("ns_steps"); i++) {
     Var gram = op("matmul", x, op("transpose", x, 0, 1));
-    x = x * c[0] + op("matmul", gram * c[1] + op("matmul", gram, gram) * c[2], x);
+    x = addmm(x, addmm(gram, gram, gram, c[1], c[2]), x, c[0], 1);
   }
-  return tall ? op("transpose", x, 0, 1) : x;
+  return convert(tall ? op("transpose", x, 0, 1) : x, matrix.type().dtype);
 }
 
 void update_muon(OptimizerStep& s) {

@@ -46,6 +46,8 @@ inline Var square_root(Var x) {
 }
 // base^exponent, of f64.
 inline Var power(double base, Var exponent) { return exponent.builder->call("pow", {base, exponent}); }
+// A 0-d number of a parameter's state as PyTorch keeps it, in f32 whatever the parameter's dtype.
+inline Var as_number(Var x) { return convert(convert(x, DType::f32), DType::f64); }
 // 1 - base^step, of f64.
 inline Var bias_correction(const OptimizerStep& s, double base) { return -power(base, s.step) + 1.0; }
 // x moved towards y by a share.

@@ -1,5 +1,6 @@
-// Muon against its formula in double, for wide and tall matrices.
+// Muon against its formula, for wide and tall matrices: momentum in double, the iteration in bf16 as PyTorch has it.
 #include "core/modules/fixture.h"
+#include "ir/elements.h"
 
 namespace thunder {
 namespace {
@@ -20,19 +21,35 @@ Matrix transposed(const Matrix& a) {
   return t;
 }
 
+Matrix rounded(Matrix x) {
+  for (auto& row : x)
+    for (double& v : row) v = static_cast<float>(bf16(static_cast<float>(v)));
+  return x;
+}
+// a * x + b * y.
+Matrix sum(double a, const Matrix& x, double b, const Matrix& y) {
+  Matrix out = x;
+  for (size_t r = 0; r < x.size(); r++)
+    for (size_t c = 0; c < x[0].size(); c++) out[r][c] = a * x[r][c] + b * y[r][c];
+  return out;
+}
+
 // Five steps of Newton and Schulz's iteration with PyTorch's coefficients.
 Matrix orthogonal(Matrix x) {
+  x = rounded(x);
   const bool tall = x.size() > x[0].size();
   if (tall) x = transposed(x);
   double square = 0;
   for (auto& row : x)
     for (double v : row) square += v * v;
+  const double norm = rounded({{std::sqrt(square)}})[0][0];
   for (auto& row : x)
-    for (double& v : row) v /= std::sqrt(square);
+    for (double& v : row) v /= norm;
+  x = rounded(x);
   for (int i = 0; i < 5; i++) {
-    const Matrix gram = product(x, transposed(x)), cube = product(gram, x), fifth = product(gram, cube);
-    for (size_t r = 0; r < x.size(); r++)
-      for (size_t c = 0; c < x[0].size(); c++) x[r][c] = 3.4445 * x[r][c] - 4.775 * cube[r][c] + 2.0315 * fifth[r][c];
+    const Matrix gram = rounded(product(x, transposed(x)));
+    const Matrix update = rounded(sum(-4.775, gram, 2.0315, product(gram, gram)));
+    x = rounded(sum(3.4445, x, 1, product(update, x)));
   }
   return tall ? transposed(x) : x;
 }
