@@ -74,10 +74,15 @@ class SharpEdges(unittest.TestCase):
             f(X)
         self.assertEqual(len(seen.warnings), 1)
 
-    def test_nothing_is_said_without_the_option(self):
+    def test_without_the_option_a_warning_comes_once_and_nothing_where_it_allows(self):
+        f = th.compile(noisy)
+        with self.assertWarnsRegex(RuntimeWarning, r"sharp_edges: random\.uniform\(\) is called once") as seen:
+            f(X)
+            f(th.ones(3))
+        self.assertEqual(len(seen.warnings), 1)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            th.compile(noisy)(X)
+            th.compile(noisy, sharp_edges="allow")(X)
 
 
 class Names(unittest.TestCase):

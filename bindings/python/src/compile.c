@@ -82,6 +82,7 @@ static int init_compiled(Compiled *self, const char *name, PyObject *options)
     callback_set_hooks(self->callback, host_run, writes_add);
     self->host = host_new(self->callback, self->handle);
     if (!self->host) return -1;
+    self->host->quiet = PyDict_Check(options) && PyDict_GetItemString(options, "sharp_edges");
     thunder_options *given = options_from(options);
     if (PyErr_Occurred()) return -1;
     const int failed = check_status(thunder_compile(self->handle, given, &self->compiled));

@@ -168,13 +168,16 @@ static PyObject *guard(PyObject *module, PyObject *list)
     Py_RETURN_NONE;
 }
 
-/* sharp_edge(text, place): whether the option sharp_edges asks for them, with a text of one */
+/* sharp_edge(text, place): whether the option sharp_edges asks for them, with a text of one; None: it was not given, and nothing was told */
 static PyObject *sharp_edge(PyObject *module, PyObject *args)
 {
     (void)module;
     const char *text = NULL, *where = NULL;
     if (!PyArg_ParseTuple(args, "|zz", &text, &where)) return NULL;
-    return PyBool_FromLong(here && thunder_scope_sharp_edge(here, text, where));
+    if (here && thunder_scope_sharp_edge(here, text, where)) Py_RETURN_TRUE;
+    if (!here || !host_root || host_root->quiet || host_root->warned) Py_RETURN_FALSE;
+    host_root->warned = text != NULL;
+    Py_RETURN_NONE;
 }
 
 /* ---- its life ---- */

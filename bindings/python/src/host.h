@@ -22,6 +22,7 @@ typedef struct host {
     size_t n_places, n_loud, room, n_sets;
     size_t *slots, n_slots; /* a hash table of the places: 1 and the index, with linear probing; a power of two */
     uint64_t changes;
+    bool quiet, warned; /* of what a trace keeps that no call checks: the option sharp_edges was given; it was told once */
     callback *owner;
     thunder_function *function;
     writes writes;

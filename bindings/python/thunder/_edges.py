@@ -1,17 +1,43 @@
 """What a trace keeps that no call checks: calls, while a function is traced, of what gives something else each time or does something
 outside. Looked for where the option `sharp_edges` asks."""
 import sys
+import types
+import warnings
 
 from . import _thunder
 from ._libraries import is_library
 
 _OURS = __name__.partition(".")[0]
 _ONCE = {"random", "_random", "time", "datetime", "posix", "nt", "io", "_io", "fcntl", "_socket"}  # modules of C functions
-_BUILTIN = {"print", "input", "open"}
+BUILTIN = {"print", "input", "open", "globals"}
+_SETTINGS = {("sys", "getrecursionlimit"), ("sys", "getswitchinterval"), ("decimal", "getcontext")}  # of the process or the thread
+
+
+_WRITING = {"print", "sleep", "write", "writelines", "flush", "close"}  # what is said by the option alone
 
 
 def tell(what, where):
-    _thunder.sharp_edge(f"{what} is called once, while the function is traced", where)
+    text = f"{what} is called once, while the function is traced"
+    if what.rpartition(".")[2].removesuffix("()") in _WRITING:
+        return bool(_thunder.sharp_edge()) and _thunder.sharp_edge(text, where)
+    if _thunder.sharp_edge(text, where) is None:
+        file, _, line = where.rpartition(":")
+        warnings.warn_explicit(f'sharp_edges: {text} [at {where}]; give it as an argument, or compile with sharp_edges="allow"', RuntimeWarning,
+                               file, int(line))
+
+
+def may_be_once(value, path):
+    """Whether what `path` names of the value may give something else each time, so that calls are to be watched."""
+    if isinstance(value, types.ModuleType):
+        name = value.__name__
+        return bool(path) and (name in _READING and path[0] not in _CONSTANT or (name, path[0]) in _SETTINGS)
+    module = value.__module__ if isinstance(value, (type, types.FunctionType)) else (
+        _module_of(value) if isinstance(value, types.BuiltinFunctionType) else type(value).__module__)
+    return module in _READING
+
+
+_READING = _ONCE | {"os", "secrets", "uuid", "pathlib", "tempfile", "socket", "subprocess"}
+_CONSTANT = {"path", "environ", "getenv", "sep", "linesep", "name", "fspath", "timedelta"}
 
 
 def _module_of(builtin):
@@ -23,7 +49,9 @@ def _profile(frame, event, builtin):
     if event != "c_call":
         return
     module, name = _module_of(builtin), builtin.__name__
-    if module not in _ONCE and not (module == "builtins" and name in _BUILTIN):
+    if name in _CONSTANT:
+        return
+    if module not in _ONCE and (module, name) not in _SETTINGS and not (module == "builtins" and name in BUILTIN):
         return
     called = name if module in ("builtins", "io") else f"{module.lstrip('_')}.{name}"
     while frame is not None and is_library(frame.f_code.co_filename):

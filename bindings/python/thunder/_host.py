@@ -2,6 +2,7 @@
 code names. What is found are places, which the extension compares at each call (src/host.c): cells, items of dicts, and what
 containers hold; those of modules, whose changes are counted, are compared after a change alone."""
 import collections.abc
+import contextvars
 import enum
 import functools
 import gc
@@ -9,12 +10,13 @@ import importlib.util
 import io
 import itertools
 import operator
+import os
 import sys
 import types
 
 import numpy
 
-from . import _edges, _frames, _reads, _thunder
+from . import _edges, _frames, _held, _reads, _thunder
 from ._libraries import is_library, is_library_class, is_library_module, is_ours
 from ._thunder import Compiled, ModuleBase, Tensor
 
@@ -24,7 +26,9 @@ _HOOKS = ("forward", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", 
 GRAD = "_grad"  # where a tensor keeps its gradient
 _PLAIN = (int, float, complex, str, bytes, type(None), enum.Enum, _thunder.dtype, _thunder.device)
 _CONTAINERS = {list: LIST, dict: DICT, set: SET, collections.deque: SEQUENCE}
-_DEPTH = 4  # containers inside of containers
+_DEPTH = 4  # containers inside of containers, of which more are followed up to _MOST
+_DISPATCHED = functools.singledispatch.__code__.co_filename
+_ENVIRONMENT = {"environ", "environb", "getenv", "getenvb"}
 _MOST = 1000  # items that are followed
 
 
@@ -47,12 +51,16 @@ class Walk:
         self.places, self._placed = [], set()
         self.holders = {}  # id -> (holder, copy, label): what a function may write into
         self.arrays = {}  # id -> (array of numpy, label)
+        self.checks = {}  # what each call begins its writes with
         self._modules, self._objects, self._seen = {}, {}, set()  # by id: [value, label, how many of the names were looked for]
         self._names, self._asked, self._named = {}, set(), 0  # names in the order in which they came, which were asked for by getattr()
         self._queue, self._fresh = collections.deque(), collections.deque()
+        self._variables, self._deep = {}, 0  # variables of contexts; how many containers are deep inside of others
         self.inner = {}  # by id: code that visited code makes functions of, whose reads are among that one's
         self.asks_types = False
-        self.wants_edges, self._at = _thunder.sharp_edge(), None  # the place of the code that is visited
+        asked = _thunder.sharp_edge()
+        self.wants_edges, self._at = asked, None  # the place of the code that is visited
+        self._warns, self.watches_calls = asked is None, bool(asked)
 
     def of(self, function, arguments):
         """Adds what this function reads, and what the modules among its arguments are."""
@@ -120,6 +128,10 @@ class Walk:
             for value in map(_content, cells.values()):
                 if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
                     self._callable(value, "a function")
+                elif isinstance(value, dict) and code.co_filename == _DISPATCHED:
+                    self._value(value, (), "what was registered", 1)
+            if function is os.getenv:
+                self._environment()
             return
         self._place(FUNCTION, function, None, f"the code or a default of {function.__name__}")
         if function.__kwdefaults__:
@@ -158,6 +170,7 @@ class Walk:
         if chain.written == _reads.VARIABLE:
             self.hold(names, label)
         if chain.name not in names or chain.written == _reads.VARIABLE:
+            self.watches_calls = self.watches_calls or self._warns and chain.name in _edges.BUILTIN
             return  # a builtin, or one that the function makes
         value = names[chain.name]
         if not isinstance(value, types.ModuleType) and not self._is_ours(value):
@@ -188,12 +201,23 @@ class Walk:
         """What is read of a value: `path`, the attributes of it that are named."""
         if isinstance(value, (*_PLAIN, Tensor)) and not path:
             return
-        if self.wants_edges and (drawn := _edges.draws_of_numpy(value, path)):
-            _edges.tell(f"{drawn}()", self._at)
+        if self.wants_edges or self._warns:
+            self._look_for_edges(value, path)
         if isinstance(value, numpy.ndarray):
             if value.dtype.kind in "biufc":
                 self.arrays.setdefault(id(value), (value, label))
+        elif isinstance(value, _held.BYTES):
+            self._place(ARRAY, value, None, f"what {label} holds")
+        elif isinstance(value, contextvars.ContextVar):
+            holder = self._variables.setdefault(value, _held.Current(value))
+            self._place(SLOT, holder, "value", label)
+            self._value(holder.value, (), label, depth, written)
+        elif isinstance(value, Tensor):
+            if path[0] in vars(value) and path[0] != GRAD:
+                self._members(value, path, label, depth, written)
         elif isinstance(value, types.ModuleType):
+            if value is os and path and path[0] in _ENVIRONMENT:
+                self._environment()
             if path and path[0] in vars(value) and (not is_library_module(value) or isinstance(vars(value)[path[0]], (int, float, str))):
                 inner = f"{value.__name__}.{path[0]}"
                 self._place(ITEM, vars(value), path[0], inner)
@@ -207,8 +231,16 @@ class Walk:
                 self._members(value, path, label, depth, written)
         elif isinstance(value, (list, dict, set, tuple, frozenset, collections.deque)):
             self._container(value, label, depth, written)
+            own = getattr(value, "__dict__", None)
+            if isinstance(own, dict) and (own or not is_library_class(type(value))) and self._object(value, label):
+                self._members(value, path, label, depth, written)
         elif isinstance(value, type):
             self._class(value, path, label, depth, written)
+        elif value is os.environ:
+            self._environment()
+        elif (held := _held.contents(value)) is not None:
+            for one in held:
+                self._value(one, path, label, depth, written)
         elif is_library_class(type(value)) and isinstance(value, collections.abc.Iterator) and not isinstance(value, io.IOBase):
             raise TypeError(f"{label} is an iterator, which a compiled function would read once, while it is traced: call next() outside, and "
                             "give what comes as an argument")
@@ -224,6 +256,15 @@ class Walk:
             if written and isinstance(getattr(value, "__dict__", None), dict):
                 self.hold(vars(value), label)
             self._members(value, path or ("__call__",), label, depth, written)
+
+    def _look_for_edges(self, value, path):
+        if (self.wants_edges or path and type(value) is types.ModuleType and value is numpy) and (drawn := _edges.draws_of_numpy(value, path)):
+            _edges.tell(f"{drawn}()", self._at)
+        self.watches_calls = self.watches_calls or _edges.may_be_once(value, path)
+
+    def _environment(self):
+        """The variables of the process, whose dict is read by calls of it."""
+        self._place(DICT, os.environ._data, None, "os.environ")
 
     def _object(self, value, label):
         """Notes an object, of which all attributes count that code names; whether it is followed."""
@@ -250,8 +291,9 @@ class Walk:
     def _container(self, value, label, depth, written):
         if isinstance(value, (list, dict, set, collections.deque)):
             self.hold(value, label)
-        if depth > _DEPTH or written:
+        if written or depth > _DEPTH and self._deep >= _MOST:
             return
+        self._deep += depth > _DEPTH
         kind = next((kind for cls, kind in _CONTAINERS.items() if isinstance(value, cls)), None)
         if kind is not None:
             self._place(kind, value, None, f"what {label} holds")
@@ -267,7 +309,8 @@ class Walk:
         if is_library_class(cls):
             return
         if path:
-            self._of_class(cls, path, None, label, depth, written)
+            bases = cls.__mro__ if any(path[0] in vars(base) for base in cls.__mro__) else type(cls).__mro__
+            self._of_class(cls, path, None if bases is cls.__mro__ else cls, label, depth, written, bases)
         else:
             self._object(cls, label)  # whose objects have its attributes
             if isinstance(vars(cls).get("__init__"), types.FunctionType):
@@ -318,17 +361,21 @@ class Walk:
             elif isinstance(own, dict) and name in asked:
                 self._place(ITEM, own, name, f"{label}.{name}")
 
-    def _of_class(self, cls, path, itself, label, depth, written):
-        for base in cls.__mro__:
+    def _of_class(self, cls, path, itself, label, depth, written, bases=None):
+        bases = bases or cls.__mro__
+        for base in bases:
             if path[0] not in vars(base):
                 continue
-            for before in cls.__mro__[:cls.__mro__.index(base)]:
+            for before in bases[:bases.index(base)]:
                 self._in_class(before, path[0], None, label)  # which may get one that comes first
             value = vars(base)[path[0]]
             function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
             if isinstance(function, types.FunctionType):
                 self._in_class(base, path[0], itself, label)
                 self._queue.append(lambda: self._code(function, cls if isinstance(value, classmethod) else itself))
+            elif isinstance(value, functools.partialmethod):
+                self._in_class(base, path[0], itself, label)
+                self._value(value, (), f"{base.__name__}.{path[0]}", depth, written)
             elif isinstance(value, types.MemberDescriptorType) and itself is not None:
                 self._place(SLOT, itself, path[0], f"{label}.{path[0]}")
                 self._value(getattr(itself, path[0], None), path[1:], f"{label}.{path[0]}", depth, written)

@@ -144,7 +144,7 @@ def run(function, args, named):
     with _arrays.Reading(walk.arrays) as arrays:
         try:
             watched = functools.partial(_thunder.watched_call, frames := Frames(walk), function)
-            result = _edges.watched(watched, (args, named or {}), {}) if walk.wants_edges else watched(args, named or {})
+            result = _edges.watched(watched, (args, named or {}), {}) if walk.watches_calls else watched(args, named or {})
             done = True
         finally:
             _active.walk, _active.root = before
