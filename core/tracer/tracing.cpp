@@ -88,10 +88,17 @@ ValueId TracingScope::capture(Tensor* t, Source source, std::string_view name) {
 std::vector<bool> TracingScope::reached(Tensor* loss, std::span<Tensor* const> tensors) {
   recorder_->build();
   const ValueId last = enter(loss);
+  std::unordered_map<const Tensor*, ValueId> proxies;
+  for (Tensor* t : tensors)
+    if (t->kind() == Tensor::Kind::proxy) proxies.emplace(t, enter(t));
   ValueSet needed(recorder_->store().size());
   add_needed(recorder_->nodes(), last, needed);
   std::vector<bool> out;
   for (Tensor* t : tensors) {
+    if (const auto proxy = proxies.find(t); proxy != proxies.end()) {
+      out.push_back(needed.has(proxy->second));
+      continue;
+    }
     const auto it = t->concrete() ? by_view_.find(key(*t)) : by_view_.end();
     // Lines recorded before the last break are gone: the tensor may depend on everything that was read.
     out.push_back(it != by_view_.end() ? needed.has(it->second) : t->concrete() && read_before_.contains(key(*t)));

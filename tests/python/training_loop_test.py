@@ -113,6 +113,19 @@ class Loops(unittest.TestCase):
             np.testing.assert_allclose(now, times * first, rtol=1e-4, atol=1e-7)
         self.assertLessEqual(th.stats(accumulate)["misses"], 2)
 
+    def test_a_compiled_backward_refuses_arguments_that_it_gives_no_gradient(self):
+        weight = nn.Parameter(th.ones(2))
+
+        @th.compile
+        def step(x):
+            (x * weight).sum().backward()
+            return x * 1
+        for x in (th.ones(2), th.ones(2)):  # the trace, and a call of its program
+            step(x)
+            with self.assertRaisesRegex(RuntimeError, r"an argument of the compiled function, \(2,\) of thunder.float32, requires grad.*call it outside"):
+                step(x.requires_grad_())
+        self.assertEqual(weight.grad.tolist(), [2, 2])
+
     def test_what_the_loss_does_not_depend_on_has_no_gradient(self):
         unused = nn.Linear(5, 5)
         with th.tape():

@@ -129,11 +129,20 @@ def backward(loss, gradient=None, retain_graph=None, create_graph=False, inputs=
     loss = _op["reshape"](loss, []) if loss.ndim else loss
     given = [inputs] if isinstance(inputs, Tensor) else inputs
     wanted = list(given) if given is not None else _read_by(loss)
+    if given is None:
+        _writes.check_arguments(_refuse_trained, lambda arguments: _thunder.reached(loss, arguments))
     if not wanted:
         raise RuntimeError("backward: the loss depends on nothing that requires grad: on no parameter of a module, nn.Parameter or tensor that "
                            "requires_grad_() was called for, but in no_grad() or before the tape began")
     for x, one in zip(wanted, _thunder.grad_of(loss, wanted)):
         _add(x, one)
+
+
+def _refuse_trained(argument):
+    if isinstance(argument, Tensor) and requires_grad(argument):
+        raise RuntimeError(f"backward: an argument of the compiled function, {tuple(argument.shape)} of {argument.dtype}, requires grad, and "
+                           "backward() inside of that gives gradients to parameters and captured tensors alone: call it outside, in "
+                           "`with thunder.tape():`, or return grad_of(loss, argument); or give argument.detach()")
 
 
 def _read_by(loss):

@@ -23,8 +23,8 @@ _made = weakref.WeakValueDictionary()  # id -> a tensor that a call assigned, wh
 
 
 class Write(typing.NamedTuple):
-    """`how`: "item" of a dict or a list, "cell" or "extend" of a list, "delete" of a dict. `holder`: what is written, or where it is
-    among the arguments: a tuple of keys."""
+    """`how`: "item" of a dict or a list, "cell" or "extend" of a list, "delete" of a dict; "check": key(leaf) is called of
+    the leaves of the arguments at `holder`. `holder`: what is written, or where it is among the arguments: a tuple of keys."""
     how: str
     holder: object
     key: object
@@ -36,7 +36,7 @@ class Write(typing.NamedTuple):
 
 
 class _Active(threading.local):
-    walk = root = None
+    walk = root = arguments = None
 
 
 _active = _Active()
@@ -45,6 +45,17 @@ _active = _Active()
 def holds(holder, label):
     """Where a function is traced: notes what a thing of the host holds, before it is written. Whether that is new."""
     return _active.walk is not None and _active.root == _thunder.root() and _active.walk.hold(holder, label)
+
+
+def check_arguments(check, matters):
+    """Where a function is traced: check(x) of each tensor among the arguments of which matters(those that are traced) says that it is to be
+    made comes before what a call writes."""
+    if _active.walk is None or _active.root != _thunder.root():
+        return
+    leaves = {at: leaf for at, leaf in enumerate(_tree.tree_leaves(_active.arguments)) if isinstance(leaf, Tensor)}
+    places = tuple(at for at, matter in zip(leaves, matters(list(leaves.values()))) if matter)
+    if places:
+        _active.walk.checks[check, places] = None
 
 
 def _is_traced(value, depth=0):
@@ -139,19 +150,20 @@ def run(function, args, named):
     if walk.asks_types:
         args, named = _thunder.plain_arguments()
     given = list(_containers(args, ())) + list(_containers(named or {}, ()))
-    before, done = (_active.walk, _active.root), False
-    _active.walk, _active.root = walk, root
+    before, done = (_active.walk, _active.root, _active.arguments), False
+    _active.walk, _active.root, _active.arguments = walk, root, (args, named or {})
     with _arrays.Reading(walk.arrays) as arrays:
         try:
             watched = functools.partial(_thunder.watched_call, frames := Frames(walk), function)
             result = _edges.watched(watched, (args, named or {}), {}) if walk.watches_calls else watched(args, named or {})
             done = True
         finally:
-            _active.walk, _active.root = before
+            _active.walk, _active.root, _active.arguments = before
             _thunder.plain_sizes(False)
             written = [write for holder in list(walk.holders.values()) for write in _taken_back(holder, done)]
         for container, before, path in given:
             written += _of_argument(container, before, path)
+        written[:0] = [(Write("check", places, check, ""), None) for check, places in walk.checks]
         if arrays.survive([leaf for value in (result, [one for _, one in written]) for leaf in _tree.tree_leaves(value)]):
             gc.collect()
     frames.end()
@@ -180,6 +192,11 @@ def perform(writes, result, args, named):
     result, made = result
     for write, value in zip(writes[made.number], made.values):
         holder = write.holder
+        if write.how == "check":
+            leaves = _tree.tree_leaves((args, named or {}))
+            for at in holder:
+                write.key(leaves[at])
+            continue
         if isinstance(holder, tuple):
             holder = args if not holder or isinstance(holder[0], int) else named
             for key in write.holder:
