@@ -51,7 +51,7 @@ class Replay {
       else
         replay_line(*n);
     }
-    draws_.make(call_.draws);
+    draws_.make(std::max(call_.draws, draws_.recorded()));
     return finish();
   }
 

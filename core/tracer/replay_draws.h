@@ -26,6 +26,7 @@ class ReplayedDraws {
     state_ = trace.inputs[*random].value;
     for (const Node* n : trace.nodes)
       for_each_prim(*n, [&](const Node& prim) {
+        if (advances_state(prim)) recorded_ = prim.args[1].i;
         if (moves_state(prim)) moved_.insert(prim.results[0]);
         if (const auto draw = own_draw(prim)) uses_[draw->ordinal]++;
       });
@@ -36,7 +37,7 @@ class ReplayedDraws {
   // Whether the line only prepares the random state: it is not replayed, since the scope counts draws, and moves the
   // state to a device when something is drawn there.
   bool makes_state(const Node& n) const {
-    return (n.op->name() == kAdvance && n.args[0].v == state_) || moves_state(n);
+    return advances_state(n) || moves_state(n);
   }
   // Whether it draws what others draw as well, or what was drawn before. Lines of later stages may draw the same
   // numbers again, or stand elsewhere; as one line each they would draw others.
@@ -47,7 +48,9 @@ class ReplayedDraws {
     });
     return !alone;
   }
-  // So many draws, in their order: lines that drew for nobody may be gone.
+  // How many the trace says that it makes: lines that drew for nobody may be gone.
+  int64_t recorded() const { return recorded_; }
+  // So many draws, in their order.
   void make(int64_t draws) {
     while (made() < draws) {
       const Draw drawn = scope_.builder().draw();
@@ -77,6 +80,7 @@ class ReplayedDraws {
  private:
   int64_t made() const { return static_cast<int64_t>(drawn_.size()); }
   bool is_state(ValueId v) const { return v == state_ || moved_.count(v); }
+  bool advances_state(const Node& n) const { return n.op->name() == kAdvance && n.args[0].v == state_; }
   bool moves_state(const Node& n) const {
     return state_ != kNoValue && n.op->name() == "prims.to_device" && is_state(n.args[0].v);
   }
@@ -89,6 +93,7 @@ class ReplayedDraws {
   Scope& scope_;
   const Trace& trace_;
   ValueId state_ = kNoValue;
+  int64_t recorded_ = 0;
   std::unordered_set<ValueId> moved_;  // copies of it on devices
   std::map<int64_t, int> uses_;        // prims that draw it, by ordinal
   std::vector<Drawn> drawn_;           // by ordinal; without a state: by a composite

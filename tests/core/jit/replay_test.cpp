@@ -152,6 +152,21 @@ TEST_F(Replays, draws_once_what_two_lines_draw_with_one_ordinal) {
   }
 }
 
+TEST_F(Replays, count_what_is_drawn_for_nobody) {
+  auto f = compile([](Scope& s, const Values& in, Values& out) {
+    op(s, "dropout", {any(in[0].tensor), Any::real(0.5)});
+    out.push(Ref<Tensor>(op(s, "exp", {any(in[0].tensor)})));
+  });
+  auto x = tensor({2}, {1, 2});
+  auto* state = reinterpret_cast<int64_t*>(context->random()->data());
+  run(*f, {x.get()});
+  for (size_t stage = 0; stage < f->traces().size(); stage++) {
+    state[1] = 0;
+    run(*compiled(again(*f, stage)), {x.get()});
+    EXPECT_EQ(state[1], 1) << stage << error;
+  }
+}
+
 constexpr std::string_view kScale = R"(-- libthunder trace 1: scale, after trace (0 ms)
 -- i[1] x: f32[s0, 3]
 -- i[2] by: f64~[]
