@@ -31,6 +31,12 @@ ValueList indices_of_all_dims(Var index, size_t dim) {
                             .id);
   return ids;
 }
+// The index itself, of which what is out of range is refused: what writes by several indices counts negative ones from
+// the end.
+Var checked_index(const Call& c, Var index, Dim size) {
+  Var all = c.builder.call("prims.iota", {Shape{size}, DType::i64, index.type().device});
+  return c.builder.call("prims.take", {all, 0, index});
+}
 In added_source(const Call& c, Var x, Var index) {
   if (!is_plain_number(c, 3)) return c.args[3];
   return checked_source(c, 3, x, index);
@@ -49,6 +55,7 @@ Results scatter(Call& c) {
   index = convert(index, DType::i64);
   Var src = checked_source(c, 3, x, index);
   x = at_least_one_dim(x), index = at_least_one_dim(index), src = at_least_one_dim(src);
+  index = checked_index(c, index, x.shape()[dim]);
   return reshape_to(c.builder.call("prims.index_put", {x, indices_of_all_dims(index, dim), src, false}), shape);
 }
 Results scatter_reduce(Call& c) {
@@ -163,6 +170,7 @@ void sample_scatters(Samples& s) {
   s.add({TensorSpec{{3, 4}}, -1, TensorSpec{{3, 2}, DType::i64, 0, 3}, 1.5});
   s.refuse({TensorSpec{{3, 4}}, 1, below({3, 2}, 4), TensorSpec{{3, 1}}}, "at least as large");
   s.refuse({TensorSpec{{3}}, 0, TensorSpec{{2}, DType::i64, 3, 3}, 1.0}, "out of range");
+  s.refuse({TensorSpec{{3}}, 0, TensorSpec{{2}, DType::i64, -1, -1}, 1.0}, "index -1 is out of range for dim 0");
 }
 void sample_reductions(Samples& s) {
   for (const char* how : {"sum", "mean", "prod", "amax", "amin"}) {
