@@ -1,17 +1,22 @@
-// The commands of the tool. Each gets the arguments after its name and returns the exit status; 2: they were not understood.
+// What the commands of the tool do. The exit status; 2: the words make no sense, and this was said.
 #pragma once
 
-int run_script(int argc, char** argv);
-int inspect_model(int argc, char** argv);
-int read_and_run(int argc, char** argv);
-int list_ops(int argc, char** argv);
-int examine_installation(int argc, char** argv);
-// Of a script, a saved program or a model; argv[-1] is the command's name.
-int examine_script(int argc, char** argv);
-int profile_script(int argc, char** argv);
-int trace_script(int argc, char** argv);
-int write_repro(int argc, char** argv);
-int export_program(int argc, char** argv);
+#include "command.h"
+
+int run_file(const Command& command, const Words& words);
+int inspect_file(const Command& command, const Words& words);
+int list_ops(const Command& command, const Words& words);
+int examine_installation(const Command& command, const Words& words);
+// Of a script, a saved program or a model.
+int see_calls(const Command& command, const Words& words);
+int export_program(const Command& command, const Words& words);
 // A saved program as a model, and a model as a saved program.
-int convert_program(int argc, char** argv);
-int convert_file(int argc, char** argv);
+int convert_program(const Command& command, const Words& words);
+int convert_file(const Command& command, const Words& words);
+int print_completion(const Command& command, const Words& words);
+int explain_command(const Command& command, const Words& words);
+int say_version(const Command& command, const Words& words);
+
+// Without a command: reads lines, or runs `code` as one, its arguments in `arg`.
+int read_and_run();
+int run_code(const char* code, std::span<char* const> arguments);

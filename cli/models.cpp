@@ -3,32 +3,26 @@
 // Before the two scripts that call a model: the words that say its inputs, and these.
 const char* const kModelInputs = R"lua(
 local th = require "thunder"
+local tool = require "thunder.tool"
+local options, file, target = ...
 local function fail(...) io.stderr:write("thunder: ", string.format(...), "\n") os.exit(1, true) end
+local function refuse(...)
+  io.stderr:write("thunder: ", options.command, ": ", string.format(...), "\nsee `thunder help ", options.command, "`\n")
+  os.exit(2, true)
+end
 
-local words, files = { ... }, {}
 local inputs, dims = {}, {}
-local at = 1
-local function value(option)
-  at = at + 1
-  return words[at] or fail("%s needs a value", option)
-end
-local function pair(option)
-  local text = value(option)
-  local name, what = text:match "^(.-)=(.*)$"
-  return name or fail("%s takes NAME=VALUE, got %s", option, text), what
-end
--- Of `known` each function takes the value of the option of its name.
-local function read_words(command, count, known)
-  while at <= #words do
-    local word = words[at]
-    if word == "--input" then local name, path = pair(word) inputs[name] = path
-    elseif word == "--dim" then local name, size = pair(word) dims[name] = math.tointeger(tonumber(size)) or fail("--dim %s=%s: an integer is needed", name, size)
-    elseif known[word] then known[word](value(word))
-    elseif #files < count and word:sub(1, 2) ~= "--" then files[#files + 1] = word
-    else fail("what is %s? see thunder %s --help", word, command) end
-    at = at + 1
+local function each_pair(word, f)
+  for _, text in ipairs(options[word] or {}) do
+    local name, what = text:match "^(.-)=(.*)$"
+    if not name then refuse("--%s takes NAME=VALUE, got %s", word, text) end
+    f(name, what)
   end
 end
+each_pair("input", function(name, path) inputs[name] = path end)
+each_pair("dim", function(name, size)
+  dims[name] = math.tointeger(tonumber(size)) or refuse("--dim %s=%s: an integer is needed", name, size)
+end)
 
 -- Inputs that are not given are made: reals of a normal distribution, integers of 0 and 1, the same ones each time. By their names.
 local function inputs_of(signature)
@@ -70,13 +64,12 @@ end
 )lua";
 
 const char* const kRunModel = R"lua(
-local options, check_with, folder = {}, nil, nil
-read_words("run", 1, {
-  ["--backend"] = function(name) options.backend = name end,
-  ["--check"] = function(name) check_with = name end,
-  ["--save"] = function(path) folder = path end,
-})
-local f = th.load_program(files[1], options)
+local check_with, folder, given_options = options.check, options.save, { backend = options.backend }
+if folder then
+  local why = tool.make_folder(folder)
+  if why then fail("the folder '%s' cannot be made: %s", folder, why) end
+end
+local f = th.load_program(file, given_options)
 local signature = th.signature(f)
 local given = inputs_of(signature)
 
@@ -100,7 +93,7 @@ local function difference(a, b)
 end
 
 local other = { backend = check_with }
-local expected = results(th.load_program(files[1], other))
+local expected = results(th.load_program(file, other))
 local differs = false
 for i, output in ipairs(signature.outputs) do
   local off, allowed = difference(outputs[i], expected[i])
@@ -120,8 +113,8 @@ for _, node in ipairs(signature.nodes) do
     end
   end
 end
-options.outputs, other.outputs = table.concat(names, ","), table.concat(names, ",")
-local ours, theirs = results(th.load_program(files[1], options)), results(th.load_program(files[1], other))
+given_options.outputs, other.outputs = table.concat(names, ","), table.concat(names, ",")
+local ours, theirs = results(th.load_program(file, given_options)), results(th.load_program(file, other))
 for i, name in ipairs(names) do
   local off, allowed = difference(ours[i], theirs[i])
   if not (off <= allowed) then fail("the first node that differs is %s: '%s' by %.3g, allowed are %.3g", places[i], name, off, allowed) end
@@ -130,52 +123,72 @@ fail "no single node differs: the error adds up"
 )lua";
 
 const char* const kConvertModel = R"lua(
-read_words("convert", 2, {})
-if #files < 2 then fail "two files are needed; see thunder convert --help" end
-if files[1] == files[2] then fail("convert: %s and %s are the same file, which would be lost", files[1], files[2]) end
--- Each name has a size of its own, so that none is taken for another's.
-local size = 1
+if options.opset or options.external_data or options.program then
+  refuse("--opset, --external-data and --program are for models that are written, and %s is read", file)
+end
+if file == target then fail("convert: %s and %s are the same file, which would be lost", file, target) end
+-- Each name that is not given a size has one of its own, so that none is taken for another's.
+local size, fixed = 1, {}
+for name in pairs(dims) do fixed[name] = true end
 setmetatable(dims, { __index = function(_, name)
   size = size + 1
   rawset(dims, name, size)
   return size
 end })
--- Sizes that the model names stay formulas in the program that a call makes.
-local f = th.load_program(files[1], { dynamic = true })
+-- Sizes that the model names stay formulas in the program that a call makes, but for those that are given.
+local f = th.load_program(file, { dynamic = true })
 local signature = th.signature(f)
 local given, list = inputs_of(signature), {}
-for i, input in ipairs(signature.inputs) do list[i] = given[input.name] end
-f(table.unpack(list, 1, #list))
-th.save_program(f, files[2])
-)lua";
-
-const char* const kInspectModel = R"lua(
-local th = require "thunder"
-local s = th.signature(th.load_program(...))
-local function list(what, values)
-  print(what .. ":")
-  for _, v in ipairs(values) do
-    local dims = {}
-    for d, size in ipairs(v.dims or {}) do dims[d] = size == "" and "?" or tostring(size) end
-    print(("  %s %s [%s]"):format(v.name, v.dtype or "?", v.dims and table.concat(dims, ", ") or "?"))
+for i, input in ipairs(signature.inputs) do
+  list[i] = given[input.name]
+  for d, named in ipairs(input.dims or {}) do
+    if fixed[named] then th.mark_static(list[i], d - 1) end
   end
 end
-if s.format == "onnx" then
-  local sets = {}
-  for domain, version in pairs(s.opsets) do sets[#sets + 1] = (domain == "" and "ai.onnx" or domain) .. " " .. version end
-  table.sort(sets)
-  print(("%s: ONNX of %s, opsets %s"):format(s.file, s.producer ~= "" and s.producer or "an unknown producer", table.concat(sets, ", ")))
+f(table.unpack(list, 1, #list))
+th.save_program(f, target)
+)lua";
+
+const char* const kRunProgram = R"lua(
+local options, file = ...
+local th = require "thunder"
+local function refuse(...)
+  io.stderr:write("thunder: ", string.format(...), "\nsee `thunder help run`\n")
+  os.exit(2, true)
 end
-list("inputs", s.inputs)
-list("outputs", s.outputs)
-if s.format ~= "onnx" then return end
-print(("weights: %d tensors, %d bytes"):format(s.weights, s.weight_bytes))
-print "ops:"
-for _, op in ipairs(s.operators) do
-  print(("  %5d %s%s%s"):format(op.count, op.domain == "" and "" or op.domain .. ".", op.op, op.imported and "" or "  (not imported)"))
+local number = options.program and (math.tointeger(tonumber(options.program)) or refuse("run: --program takes a number, got '%s'", options.program))
+local f = th.load_program(file, { backend = options.backend, program = number, run_saved_kernels = options.run_saved_kernels })
+
+-- What its programs take, and how that is written here.
+local function say_what_it_wants(programs)
+  local lines, example = {}, {}
+  for i, program in ipairs(programs) do
+    local types = {}
+    for k, input in ipairs(program.inputs) do
+      types[k] = ("%s: %s [%s]"):format(input.name, input.dtype, table.concat(input.dims, ", "))
+      if i == 1 then example[k] = input.name:gsub("%W", "_") .. ".npy" end
+      if input.name:find(".", 1, true) then example.nested = true end
+    end
+    for k, input in ipairs(program.constants) do types[#types + 1] = ("%s: %s"):format(input.name, input.value) end
+    lines[#lines + 1] = ("program %d takes %s"):format(number or i, table.concat(types, "; "))
+  end
+  local how = example.nested and "its arguments are tables: th.load_program(FILE) in a script calls it"
+    or ("such as: thunder run %s %s"):format(file, table.concat(example, " "))
+  io.stderr:write("thunder: '", file, "' is called with arguments; ", table.concat(lines, "\n"), "\n", how, "\n")
+  os.exit(2, true)
 end
-if #s.unsupported == 0 then return end
-print "not imported:"
-for _, u in ipairs(s.unsupported) do print(("  node %d, %s '%s': %s"):format(u.node, u.op, u.name, u.reason)) end
-os.exit(1, true)
+
+local arguments = table.pack(select(3, ...))
+local programs = th.signature(f).programs
+if arguments.n == 0 then
+  local takes_some = false
+  for _, program in ipairs(programs) do takes_some = takes_some or #program.inputs + #program.constants > 0 end
+  if takes_some then say_what_it_wants(programs) end
+end
+for i = 1, arguments.n do
+  local word = arguments[i]
+  if word:find "%.npy$" then arguments[i] = th.data.npy(word)
+  else arguments[i] = math.tointeger(word) or tonumber(word) or word end
+end
+print(f(table.unpack(arguments, 1, arguments.n)))
 )lua";

@@ -98,3 +98,18 @@ for chunk in read_chunk do
 end
 if failed and not line.interactive then os.exit(1) end
 )lua";
+
+const char kRunCode[] = R"lua(
+local _, code = ...
+local th, line = require "thunder", require "thunder.line"
+_G.th, _G.arg = th, { [0] = "-e", table.unpack(arg, 2) }
+local chunk, wrong = load("return " .. code, "=-e", "t")
+if not chunk then chunk, wrong = load(code, "=-e", "t") end
+local shown = chunk and table.pack(line.call(chunk)) or { false, wrong, n = 2 }
+if not shown[1] then
+  io.stderr:write("thunder: ", tostring(shown[2]), "\n")
+  os.exit(1, true)
+end
+for i = 2, shown.n do shown[i] = th.repr(shown[i]) end
+if shown.n > 1 then print(table.unpack(shown, 2, shown.n)) end
+)lua";

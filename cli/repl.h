@@ -2,3 +2,5 @@
 #pragma once
 
 extern const char kReadAndRun[];
+// Its argument is a line, which is run like one of those; the others are in `arg`.
+extern const char kRunCode[];

@@ -1,5 +1,5 @@
-// The script of the commands that show what a script or a program does. Its arguments are the command, then those of the command line.
+// The script of the commands that show what a script or a program does. Its arguments are the options, FILE, and what follows it.
 #pragma once
 
-// examine | profile | trace | repro, FILE [REPORT] [--html OUT] [--chrome OUT] [--step N] [--output OUT] [--json] [ARGUMENT...]
+// examine | profile | trace | explain | repro
 extern const char* const kSee;

@@ -1,21 +1,14 @@
-// The words after a command that needs no script: places, and options of thunder_options.
+// Reads the words after a command.
 #pragma once
 
-#include <span>
-#include <string>
-
+#include "command.h"
 #include "thunder.h"
 
-struct WordOption {
-  enum class Kind { flag, integer, text };
-  const char* word;  // "--external-data", which sets the option external_data
-  Kind kind;
-  const char** to = nullptr;  // of a text that is no option: where it goes
-};
+// False: they are not understood, and this was said in two lines, with the nearest that is.
+bool read_words(const Command& command, std::span<char* const> argv, Words& words);
 
-// Fills every positional argument with one word that is no option. False: the words do not fit.
-bool read_words(std::span<char* const> words, std::span<const char** const> places, std::span<const WordOption> known,
-                thunder_options* options);
+// " (did you mean 'run'?)", or all that there are.
+std::string suggestion(const char* name, std::span<const char* const> known);
 
 // Prints and releases what failed. The exit status.
 int report(thunder_status* failed);

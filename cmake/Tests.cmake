@@ -139,6 +139,8 @@ if(TARGET thunder_tool AND TARGET thunder_lua)
   list(APPEND lua_tests lua_terminal)
   add_test(NAME cli COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/cli/tool.py $<TARGET_FILE:thunder_tool>
            ${CMAKE_SOURCE_DIR}/docs/man/thunder.1 ${hide_libraries})
+  add_test(NAME cli_words COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/cli/words.py $<TARGET_FILE:thunder_tool>
+           ${CMAKE_SOURCE_DIR}/docs/man/thunder.1)
   add_test(NAME cli_repl COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/cli/repl.py $<TARGET_FILE:thunder_tool>)
   set(stock ${THUNDER_STOCK_LUA})
   if(NOT stock OR THUNDER_SANITIZE)
@@ -158,7 +160,7 @@ if(TARGET thunder_tool AND TARGET thunder_lua)
              ${CMAKE_C_COMPILER} ${valgrind})
     set_tests_properties(cli_export PROPERTIES LABELS cli TIMEOUT 120)
   endif()
-  set_tests_properties(cli cli_repl cli_interrupts cli_signals PROPERTIES LABELS cli TIMEOUT 120 ENVIRONMENT "${lua_environment}")
+  set_tests_properties(cli cli_words cli_repl cli_interrupts cli_signals PROPERTIES LABELS cli TIMEOUT 120 ENVIRONMENT "${lua_environment}")
 endif()
 if(lua_tests)
   set_tests_properties(${lua_tests} PROPERTIES LABELS "lua;asan-sample" TIMEOUT 300 ENVIRONMENT "${lua_environment}"

@@ -101,8 +101,8 @@ THUNDER_CHECK thunder_status *thunder_program_compile_ahead(thunder_compiled *co
  * that are given come before those in the file. No code of the file's runs, unless the option `run_saved_kernels` (boolean) is
  * true: then the machine code that thunder_program_compile_ahead() wrote runs in place of compiling, with all that the process may
  * do, so it must come from where programs may come from. Where it is for another machine or build the log says so (level 2), and
- * kernels are compiled; without LLVM that is THUNDER_FAILED_PRECONDITION. THUNDER_DATA_LOST: the file is damaged, or no program;
- * THUNDER_UNIMPLEMENTED: it is of a later version.
+ * kernels are compiled; without LLVM that is THUNDER_FAILED_PRECONDITION. The option `program` (integer, from 1) loads that one of
+ * several alone. THUNDER_DATA_LOST: the file is damaged, or no program; THUNDER_UNIMPLEMENTED: it is of a later version.
  * An ONNX model is told by its content, and is a function of its inputs, in their order or as a map of their names: docs/onnx.md. The
  * option `outputs` ("a,b") names the values that it gives in place of its outputs. What of it cannot be imported is refused by a call
  * that needs it, with the node's number and name. */
@@ -117,7 +117,8 @@ THUNDER_CHECK thunder_status *thunder_compiled_module(const thunder_compiled *co
     thunder_module **out) THUNDER_NOEXCEPT;
 /* What it takes and gives, as JSON: {"inputs": [{"name", "dtype", "dims"}], "outputs": ...}, where a dim is a size, or the name of one
  * that varies ("": it has none). Of an ONNX model also its "opsets", its "operators" and how often it has each, its "nodes", and those that are
- * "unsupported", each with the reason. "" before a function that is none of a file has been compiled. [X] */
+ * "unsupported", each with the reason. Of a file of saved programs these are the first one's, and "programs" has each, also with its
+ * "constants" (inputs that are no tensors), "weights", "weight_bytes" and "operators". "" before a function that is none of a file has been compiled. [X] */
 const char *thunder_compiled_signature(thunder_compiled *compiled) THUNDER_NOEXCEPT;
 /* Writes a saved program as C into a folder, which is made: NAME.h and NAME.c with one function int NAME(inputs..., outputs...,
  * workspace) over arrays, NAME_kernel_K.o, and NAME_data.S with the tensors that it captured. What they are linked into needs neither

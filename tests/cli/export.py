@@ -241,7 +241,8 @@ th.save_program(f, "two.thunder")
     assert re.search(r"export: [\w.]*sort\w* cannot be written as C: .* \[at save.lua:\d+", failed), failed
     assert not (folder / "none").exists()
     assert re.search(r"'two.thunder' holds 2 programs|sizes that vary", run(THUNDER, "export", "--c", "none", "two.thunder", folder=folder, code=1).stderr)
-    for words, code, says in ((["sort.thunder"], 2, "usage: thunder export"), (["--c"], 2, "usage"), (["--c", "d", "--nam", "x", "sort.thunder"], 2, "usage"),
+    for words, code, says in ((["sort.thunder"], 2, "export needs --c FOLDER"), (["--c"], 2, "--c needs a value, FOLDER"),
+                              (["--c", "d", "--nam", "x", "sort.thunder"], 2, "did you mean '--name'?"),
                               (["--c", "d", "--name", "a-b", "sort.thunder"], 1, "'a-b' is no name of a function in C"),
                               (["--c", "d", "--program", "7", "sort.thunder"], 1, "there is no program 7"),
                               (["--c", "d", "no.thunder"], 1, "no.thunder"), (["--c", "save.lua/d", "digits.thunder"], 1, "save.lua/d")):

@@ -35,7 +35,7 @@ def doctor():
     for folder, says in (("off", "missing: none: THUNDER_CACHE_DIR says so"), ("/proc/none", "missing: /proc/none: it cannot be opened (No such")):
         assert says in run("doctor", THUNDER_CACHE_DIR=folder).stdout, folder
     for words in (("--bogus",), ("--json", "--bogus")):
-        expect(run("doctor", *words), 2, err="doctor takes --json alone, got '--bogus'")
+        expect(run("doctor", *words), 2, err="doctor has no option '--bogus'; there is --json")
     if len(sys.argv) > 3:
         lacking = run("doctor", LD_AUDIT=sys.argv[3], HIDE_LIBRARIES="libLLVM:libdnnl").stdout
         for says in (r"LLVM +missing: .*libLLVM", r"oneDNN +missing: .*none of libdnnl.so.2, libdnnl.so.3 can be opened", r"fusion +missing: ",
@@ -98,9 +98,6 @@ th.compile(function(x) return (x - 5):log() end)(th.ones(4))
         path.write_text("print 'nothing'", encoding="utf-8")
         none = run("profile", str(path))
         assert none.returncode == 1 and "calls no compiled function" in none.stderr, none
-    assert run("completion", "bash").stdout.startswith("_thunder() {") and "examine" in run("completion", "fish").stdout
-    expect(run("completion", "csh"), 2, err="usage: thunder completion")
-    assert '"name":"speed"' in run("doctor", "--json").stdout
 
 
 def files_tell_what_they_are(folder, model):
@@ -157,7 +154,7 @@ print "alike" """)  # a program of any size, without the model
             assert words in told.stdout, told
         files_tell_what_they_are(folder, path)
         wrong = run("convert", path)
-        assert wrong.returncode == 1 and "two files are needed" in wrong.stderr, wrong
+        assert wrong.returncode == 2 and "usage: thunder convert FROM TO" in wrong.stderr, wrong
         told = run("inspect", path)
         assert told.returncode == 0 and "  x f32 [n, 3]" in told.stdout and "weights: 2 tensors, 32 bytes" in told.stdout, told
 
@@ -177,7 +174,7 @@ th.save_program(f, "{folder}/f.thunder")""")
         expect(run("run", f"{folder}/f.thunder", f"{folder}/x.npy", "11"), 1, err="input 1 is 11, it was made for 10")
         expect(run("run", f"{folder}/x.thunder"), 1, err="x.thunder")
         expect(run("run", "--run-saved-kernels", f"{folder}/f.thunder", f"{folder}/x.npy", "10"), 1, err="holds no compiled kernels")
-        expect(run("run", "--run-saved-kernels", f"{folder}/f.lua"), 2, err="usage: thunder run FILE")
+        expect(run("run", "--run-saved-kernels", f"{folder}/f.lua"), 2, err="--run-saved-kernels is not for scripts")
         if len(sys.argv) > 3:
             ahead(folder)
 
@@ -258,7 +255,7 @@ def main():
         expect(run("convert", f"{folder}/f.thunder", f"{folder}/g.onnx", "--opset", "5"), 1, err="opset must be 17 to 25, got 5")
         expect(run("convert", f"{folder}/f.thunder", f"{folder}/./f.thunder"), 1, err="are the same file, which would be lost")
         expect(run("convert", f"{folder}/f.onnx", f"{folder}/f.onnx"), 1, err="are the same file, which would be lost")
-        expect(run("examine", f"{folder}/f.thunder", "nope.npy"), 1, err="it takes no 'nope.npy'")
+        expect(run("examine", f"{folder}/f.thunder", "nope.npy"), 2, err="it takes no 'nope.npy'")
         expect(run("convert", f"{folder}/f.thunder"), 2, err="usage: thunder convert")
 
     digits = pathlib.Path(sys.argv[2]).parents[2] / "examples/digits/digits.lua"

@@ -39,6 +39,7 @@ expect.values(th.grad(function(a) return f(a):sum() end)(x), { { 0.0, 0.0, 0.0 }
 expect.error(function() f(th.ones(1, 4)) end, "input 'x' is f32[1, 4], the model takes 3 in dim 1")
 expect.error(function() f { z = x } end, "there is no input 'z'; the model has 1: x")
 expect.error(function() th.load_program_bytes(bytes:sub(1, 100)) end, "is not an ONNX model")
+expect.error(function() th.load_program_bytes(bytes, { program = 1 }) end, "an ONNX model is one program")
 expect.error(function() th.load_program_bytes(7) end, "a string was expected")
 expect.error(function() th.program_module(print) end, "a compiled function was expected")
 expect.error(function() th.program_module(th.compile(function(a) return a end)) end, "was not loaded from an ONNX model")

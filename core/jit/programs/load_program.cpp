@@ -17,6 +17,8 @@ bool is_model(const InputFile& file) {
 }
 
 std::vector<std::string> wanted_outputs(const CompileOptions* options) {
+  require(!options || !options->find(kProgram), "an ONNX model is one program; the option ", kProgram,
+          " is for saved programs");
   return options ? split_list(options->text(kOutputs, "")) : std::vector<std::string>();
 }
 

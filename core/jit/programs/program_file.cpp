@@ -190,7 +190,11 @@ LoadedProgram Loader::load(const CompileOptions* given) {
   check_version();
   take_kernels(given && given->flag(kRunKernels, false));
   std::vector<SavedProgram> programs;
-  for (size_t n = 1; metadata_.count(cat("program.", n)); n++) programs.push_back(program(n));
+  const int64_t wanted = given ? given->integer(kProgram, 0) : 0;
+  size_t n = 1;
+  for (; metadata_.count(cat("program.", n)); n++)
+    if (!wanted || wanted == static_cast<int64_t>(n)) programs.push_back(program(n));
+  require(!wanted || !programs.empty(), "there is no program ", wanted, " in '", path_, "', which holds ", n - 1);
   auto function = read_part("its programs", [&] {
     return Ref<Function>::adopt(new SavedFunction(std::string(text("function")), std::move(programs)));
   });
@@ -273,7 +277,7 @@ Ref<CompileOptions> without_file_options(const CompileOptions* given) {
   auto out = make<CompileOptions>();
   if (!given) return out;
   for (auto& [name, leaf] : given->all())
-    if (name != kRunKernels && name != kOutputs) out->set(name, leaf);
+    if (name != kRunKernels && name != kProgram && name != kOutputs) out->set(name, leaf);
   for (const Ref<Executor>& e : given->executors()) out->add_executor(e);
   for (const Ref<CustomPass>& p : given->passes()) out->add_pass(p);
   return out;

@@ -17,9 +17,9 @@ constexpr int64_t kProgramFileVersion = 2;
 enum class SaveKernels : bool { no, yes };
 void save_program(const Compiled& compiled, const std::string& path, SaveKernels kernels = SaveKernels::no);
 
-// The options that are about the file, and none of compile's: whether machine code in it runs, and the values that an
-// ONNX model gives in place of its outputs, "a,b".
-constexpr const char *kRunKernels = "run_saved_kernels", *kOutputs = "outputs";
+// The options that are about the file, and none of compile's: whether machine code in it runs, which of its programs
+// alone is loaded, from 1, and the values that an ONNX model gives in place of its outputs, "a,b".
+constexpr const char *kRunKernels = "run_saved_kernels", *kProgram = "program", *kOutputs = "outputs";
 // The others of those given (may be null).
 Ref<CompileOptions> without_file_options(const CompileOptions* given);
 

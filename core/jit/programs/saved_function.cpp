@@ -13,17 +13,6 @@
 #include "tracer/tracing.h"
 
 namespace thunder {
-namespace {
-
-bool same_float(double a, double b) {
-  return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b) || (std::isnan(a) && std::isnan(b));
-}
-
-bool same_constant(const Leaf& a, const Leaf& b) {
-  return a.kind == b.kind && a.i == b.i && same_float(a.f, b.f) && a.text == b.text && a.ints == b.ints &&
-         a.reals == b.reals;
-}
-
 std::string format_constant(const Leaf& l) {
   switch (l.kind) {
     case ArgKind::none: return "None";
@@ -34,6 +23,17 @@ std::string format_constant(const Leaf& l) {
     case ArgKind::string: return cat("'", l.text.substr(0, 40), "'");
     default: return "another value";
   }
+}
+
+namespace {
+
+bool same_float(double a, double b) {
+  return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b) || (std::isnan(a) && std::isnan(b));
+}
+
+bool same_constant(const Leaf& a, const Leaf& b) {
+  return a.kind == b.kind && a.i == b.i && same_float(a.f, b.f) && a.text == b.text && a.ints == b.ints &&
+         a.reals == b.reals;
 }
 
 // The strides of a tensor; of a proxy those that were recorded.

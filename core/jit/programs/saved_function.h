@@ -45,16 +45,19 @@ struct SavedProgram {
 std::vector<int64_t> number_memory_roots(const SavedProgram& program);
 void restore_memory_roots(SavedProgram& program);
 
+// A constant among a program's inputs, as errors and signatures show it.
+std::string format_constant(const Leaf& leaf);
+
 // The formulas of integers that lines of the program's trace take as numbers.
 std::vector<Dim> collect_integer_formulas(const SavedProgram& program);
 
 // The program of an entry. Throws where a file could not hold it.
 SavedProgram saved_program(const Entry& entry, const Context& context);
 
-// Runs the program that was made for what it is given.
 // What the symbols among the integers of a call stand for.
 std::vector<IntegerValue> integer_symbols(const SavedProgram& program, const Values& in);
 
+// Runs the program that was made for what it is given.
 class SavedFunction : public Function {
  public:
   // Throws when a program does not fit together: it may come from anywhere.

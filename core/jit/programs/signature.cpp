@@ -1,6 +1,7 @@
 #include "jit/programs/signature.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
 #include "base/utf8.h"
@@ -29,7 +30,8 @@ std::vector<std::string> leaf_paths(std::string_view structure, size_t leaves) {
   return values.paths();
 }
 
-std::string program_signature_json(const SavedProgram& p) {
+// "inputs" and "outputs".
+std::string arguments_json(const SavedProgram& p) {
   const std::vector<std::string> in = leaf_paths(p.structure, p.inputs.size());
   const std::vector<std::string> out = leaf_paths(p.result_structure, p.results.size());
   std::string inputs, outputs;
@@ -42,7 +44,47 @@ std::string program_signature_json(const SavedProgram& p) {
     if (p.results[leaf].output == ResultLeaf::kConstant) continue;
     outputs += cat(outputs.empty() ? "" : ",", value_json(out[leaf], p.trace.type(p.trace.outputs[next++]), p));
   }
-  return cat("{\"format\":\"thunder\",\"inputs\":[", inputs, "],\"outputs\":[", outputs, "]}");
+  return cat("\"inputs\":[", inputs, "],\"outputs\":[", outputs, "]");
+}
+
+std::string program_signature_json(const SavedProgram& p) {
+  return cat("{\"format\":\"thunder\",", arguments_json(p), "}");
+}
+
+// What is no tensor among the inputs: what a call must give there.
+std::string constants_json(const SavedProgram& p) {
+  const std::vector<std::string> in = leaf_paths(p.structure, p.inputs.size());
+  std::string constants;
+  for (size_t leaf = 0; leaf < in.size(); leaf++) {
+    const SavedInput& input = p.inputs[leaf];
+    if (input.argument != SavedInput::kConstant) continue;
+    constants += cat(constants.empty() ? "" : ",", "{\"name\":", json_quote(in[leaf]), ",\"value\":",
+                     json_quote(input.symbol ? "any integer" : format_constant(input.constant)), "}");
+  }
+  return constants;
+}
+
+// A program of a file: also what it captured, and how often it has each op, as it was written.
+std::string file_program_json(const SavedProgram& p) {
+  std::string weights;
+  size_t bytes = 0;
+  for (size_t i = 0; i < p.captured.size(); i++) {
+    if (!p.captured[i]) continue;
+    weights += cat(weights.empty() ? "" : ",", value_json(p.trace.inputs[i].name, p.captured[i]->type(), p));
+    bytes += p.captured[i]->bytes();
+  }
+  std::map<std::string_view, size_t> counts;
+  for (const Node* n : p.trace.nodes) counts[n->op->schema.name]++;
+  const std::string operators = join(counts, ",", [](auto& row) {
+    return cat("{\"op\":", json_quote(row.first), ",\"count\":", row.second, "}");
+  });
+  return cat("{", arguments_json(p), ",\"constants\":[", constants_json(p), "],\"weights\":[", weights,
+             "],\"weight_bytes\":", bytes, ",\"operators\":[", operators, "]}");
+}
+
+std::string file_signature_json(const SavedFunction& file) {
+  return cat("{\"format\":\"thunder\",\"function\":", json_quote(file.name()), ",", arguments_json(file.programs()[0]),
+             ",\"programs\":[", join(file.programs(), ",", file_program_json), "]}");
 }
 
 // Names such as "s2" are those of unnamed symbols.
@@ -75,7 +117,7 @@ void name_symbols(const Function& function, SavedProgram& p) {
 std::string signature_json(const Compiled& compiled) {
   if (const auto* model = dynamic_cast<const onnx::Program*>(&compiled.function())) return model->signature();
   if (const auto* saved = dynamic_cast<const SavedFunction*>(&compiled.function()))
-    return program_signature_json(saved->programs()[0]);
+    return file_signature_json(*saved);
   const std::shared_ptr<const Entry> last = compiled.latest();
   if (!last) return "";
   return program_signature_json(saved_program(last->of ? *last->of : *last, *compiled.context()));
