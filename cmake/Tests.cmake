@@ -359,6 +359,12 @@ foreach(script ${scripts})
   endif()
 endforeach()
 
+# Where tools/site has made its environment.
+if(TARGET thunder_tool AND TARGET thunder_lua AND NOT THUNDER_SANITIZE)
+  add_test(NAME site COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pages/site.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+  set_tests_properties(site PROPERTIES LABELS example TIMEOUT 300 SKIP_RETURN_CODE 77)
+endif()
+
 # The page of a report, as a person sees it.
 find_program(THUNDER_CHROMIUM NAMES chromium chromium-browser google-chrome)
 if(TARGET thunder_tool AND TARGET thunder_lua AND THUNDER_CHROMIUM AND NOT THUNDER_SANITIZE)

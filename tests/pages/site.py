@@ -1,0 +1,71 @@
+"""site.py TOP BUILD: the site builds, has a page for each public name, and its checks find what is planted; 77 without its environment."""
+import importlib.machinery
+import importlib.util
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+
+HEADER = """/* ==== a section [S] ==== */
+/* Of both. */
+THUNDER_CHECK thunder_status *thunder_one(thunder_context *context, thunder_tensor **out) THUNDER_NOEXCEPT;
+void thunder_two(thunder_tensor *x) THUNDER_NOEXCEPT; /* [X] its own */
+
+int32_t thunder_three(void) THUNDER_NOEXCEPT;
+"""
+
+
+def load(top):
+    sys.path.insert(0, str(top / "tools"))
+    loader = importlib.machinery.SourceFileLoader("site_tool", str(top / "tools" / "site"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("site_tool", loader))
+    loader.exec_module(module)
+    return module
+
+
+def comments_are_of_their_functions(site):
+    one, two, three = site.headers.functions(HEADER)
+    assert (one[0], one[2], one[3]) == ("thunder_one", "Of both.", "S") and (two[2], three[2]) == ("Of both.\n[X] its own", ""), (one, two, three)
+    assert "`thunder_tensor_release`" in site.headers.ownership(one[1]) and site.headers.ownership(two[1]) == "nothing is handed over"
+
+
+def finds_what_is_planted(site, out, tool, pages):
+    """A name without a page, a broken link, a broken anchor."""
+    without = {name: text for name, text in pages.items() if name not in ("ops/softmax.md", "c/data.md")}
+    missing = set(site.nameless(without, tool))
+    assert "the op softmax" in missing and "thunder_read_csv" in missing and "thunder_compile" not in missing, missing
+    page = out / "docs" / "tasks.md"
+    good = page.read_text(encoding="utf-8")
+    for link in ("[x](no-such-page.md)", "[x](c.md#no-such-heading)"):
+        page.write_text(good + link, encoding="utf-8")
+        assert not site.build(out, "0"), link
+    page.write_text(good, encoding="utf-8")
+
+
+def main():
+    top, build = map(pathlib.Path, sys.argv[1:])
+    site = load(top)
+    if not (site.folder_of_environment() / "complete").exists():
+        return 77
+    comments_are_of_their_functions(site)
+    with tempfile.TemporaryDirectory() as folder:
+        out, tool = pathlib.Path(folder), build / "bin" / "thunder"
+        pages = site.stage(out / "docs", tool)
+        assert not list(site.nameless(pages, tool))
+        assert site.build(out, "9.8.7")
+        index = json.loads((out / "html" / "search" / "search_index.json").read_text(encoding="utf-8"))
+        places = {entry["location"] for entry in index["docs"]}
+        assert {"reference/c/thunder.html#thunder_compile", "reference/ops/softmax.html", "reference/lua.html#thcompile"} <= places, len(places)
+        home = (out / "html" / "index.html").read_text(encoding="utf-8")
+        assert 'href="c.html"' in home and "9.8.7" in home and "prefers-color-scheme: dark" in home
+        tasks = (out / "html" / "tasks.html").read_text(encoding="utf-8")
+        assert len(re.findall("<td>", tasks)) >= 30
+        finds_what_is_planted(site, out, tool, pages)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
