@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "compile/claim.h"
 #include "compile/region_passes.h"
+#include "passes/waits.h"
 
 namespace thunder {
 namespace {
@@ -59,6 +60,7 @@ class KernelMaker : public ViewKernels {
     part.writes.clear();
     const auto claimed_by = [&](const Executors& asked) {
       Trace again = claim(descend(part, asked, settings_), asked, settings_);
+      if (auto both = waits(again, c.pass)) again = std::move(*both);
       for (const RegionPass& regroup : kRegionPasses)
         if (!settings_.leaves_out(regroup.name)) regroup.run(again, asked, c.region(), c.states);
       return again.nodes;

@@ -9,6 +9,7 @@
 #include "compile/stages.h"
 #include "ir/verify.h"
 #include "passes/verify_types.h"
+#include "passes/waits.h"
 
 namespace thunder {
 namespace {
@@ -62,9 +63,11 @@ void check_names(const std::vector<std::string>& disabled, std::vector<Stage>& s
 
 // Runs the stages so far on the lines that a caller's pass added: decomposes them as far as executors need, and claims
 // them. Lines that were added after regions were formed are in no region.
-Trace repeat_stages_so_far(Trace made, const Compilation& c, Level level) {
+Trace repeat_stages_so_far(Trace made, Compilation& c, Level level) {
   if (level >= Level::descended) made = descend(made, c.executors, c.settings());
-  return level >= Level::claimed ? claim(made, c.executors, c.settings()) : made;
+  if (level >= Level::claimed) made = claim(made, c.executors, c.settings());
+  if (auto both = level >= Level::claimed ? waits(made, c.pass) : std::nullopt) made = std::move(*both);
+  return made;
 }
 
 // Throws unless the latest trace is sound, where that is asked for.

@@ -17,6 +17,7 @@
 #include "passes/grad.h"
 #include "passes/materialize.h"
 #include "passes/reciprocals.h"
+#include "passes/waits.h"
 #include "program/report.h"
 
 namespace thunder {
@@ -96,10 +97,13 @@ constexpr std::array kStages = {
     kCsePrims, kDcePrims,
     StageRow{"claim", run_claim, true, "after all rewriting of lines: each gets the executor that runs it", nullptr,
              Level::claimed},
+    StageRow{"waits", rewrite<waits>, true, "directly after claim: what an executor starts, a line waits for"},
     region_stage<kFormRegions>("after claim: a fusion executor makes one kernel of lines that it has"),
     region_stage<kRematerialize>(
         "where regions are known: what each that reads a value computes for itself, rather than reads"),
     region_stage<kMergeSiblings>("last of the regions: those that are left and read the same values become one"),
+    StageRow{"overlap", rewrite<overlap>, false,
+             "when regions are made: what is computed before a collective starts, and while it runs"},
     StageRow{"lower", lower, true,
              "each line becomes a kernel of its executor; what all decline is claimed anew, so that memory is planned "
              "for what will run",

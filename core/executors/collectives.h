@@ -1,5 +1,5 @@
-// The executor of collectives in memory that the ranks' engine reaches: the reference kernel, with the user's line for
-// its messages. Where it does not reach a device, what is there goes through the host.
+// The executor of collectives in memory that the ranks' engine reaches: one line starts each, a second one waits for it
+// (passes/waits.h). Where the engine does not reach a device, what is there goes through the host.
 #pragma once
 
 #include "device/devices.h"
@@ -8,5 +8,9 @@
 namespace thunder {
 
 ExecutorDesc collectives_executor(Devices& devices);
+
+// Waits for what the kernel of a line that has no other to wait for it, such as an eager call, started with this
+// launch. Nothing where the kernel starts nothing. Null, or an owned status.
+Status* end_started(const Kernel& kernel, const Launch* launch);
 
 }  // namespace thunder

@@ -147,7 +147,7 @@ void ProgramRunner::tell_other_ranks(const Entry& entry, const Status& failed) {
   const auto axes = rank_axes(context_.registry()).get();
   if (!axes) return;
   const auto& nodes = entry.traces.back().nodes;
-  const auto runs_one = [](const Node* n) { return n->executor && n->executor == std::string_view("collectives"); };
+  const auto runs_one = [](const Node* n) { return n->executor && n->executor == kCollectivesExecutor; };
   if (std::any_of(nodes.begin(), nodes.end(), runs_one)) axes->give_up_after(failed);
 }
 

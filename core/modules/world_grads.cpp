@@ -25,6 +25,10 @@ std::vector<Bucket> buckets_of(Builder& b, const std::vector<ValueId>& grads, co
     const TensorType& type = b.type(grads[k]);
     int64_t bytes = static_cast<int64_t>(size_of(type.dtype));
     for (Dim d : type.shape) bytes *= hint(d);
+    if (bytes >= kBucketBytes) {  // without a copy
+      full.push_back({{k}, bytes});
+      continue;
+    }
     Bucket& bucket = open[type.dtype];
     bucket.leaves.push_back(k), bucket.bytes += bytes;
     if (bucket.bytes >= kBucketBytes) full.push_back(std::exchange(bucket, {}));

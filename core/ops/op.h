@@ -74,6 +74,7 @@ enum OpTag : uint32_t {
                    // for any of them
   kAnyElement = 8192,  // its kernel only moves elements, or knows each type by itself: none are widened for it
   kOwnRules = 16384,   // its rules are a caller's, or a program's: they may do more than compute, and run once a line
+  kSameMemory = 32768,  // gives its first operand itself, which from then on may be read: it lies where that lies
   kHidden = 32,        // not offered to users (grad nodes, backward composites keep their lines but no binding)
 };
 

@@ -13,10 +13,11 @@ class OneRank : public RankAxes {
   int64_t size(std::string_view axis) override { return check(axis), 1; }
   int64_t index(std::string_view axis) override { return check(axis), 0; }
   Device device() const override { return Device::cpu; }
-  Status* run(const CollectiveCall& call) override {
+  Status* start(const CollectiveCall& call) override {
     copy_strided(call.in, call.out);
     return nullptr;
   }
+  Status* wait(const void* /*out*/, bool /*done*/) override { return nullptr; }
 
  private:
   static void check(std::string_view axis) {
@@ -35,23 +36,18 @@ const CollectiveOp& collective(const OpDef& op) {
   return static_cast<const CollectiveOp&>(op);
 }
 
-// The kernel takes dense buffers: what is strided is copied.
-class Dense {
- public:
-  explicit Dense(const Buffer& b) : buffer(b), strides_(dense_strides({b.shape, static_cast<size_t>(b.rank)})) {
+// The ranks take dense buffers: what is strided is copied.
+struct Dense {
+  explicit Dense(const Buffer& b) : buffer(b), strides(dense_strides({b.shape, static_cast<size_t>(b.rank)})) {
     const auto rank = static_cast<size_t>(b.rank);
-    dense_ = is_dense({b.shape, rank}, {b.strides, rank});
-    if (dense_) return;
-    memory_.resize(static_cast<size_t>(b.elements()) * size_of(b.dtype));
-    buffer.data = memory_.data(), buffer.strides = strides_.data();
+    if (is_dense({b.shape, rank}, {b.strides, rank})) return;
+    memory = std::make_shared_for_overwrite<std::byte[]>(static_cast<size_t>(b.elements()) * size_of(b.dtype));
+    buffer.data = memory.get(), buffer.strides = strides.data();
   }
+  Dense(const Dense&) = delete;
   Buffer buffer;
-  bool is_copy() const { return !dense_; }
-
- private:
-  Sizes strides_;
-  std::vector<std::byte> memory_;
-  bool dense_;
+  Sizes strides;
+  std::shared_ptr<std::byte[]> memory;  // of the copy; null: there is none
 };
 
 constexpr std::string_view kCollectivePrims[] = {"prims.all_reduce", "prims.all_gather", "prims.reduce_scatter",
@@ -72,40 +68,47 @@ CollectiveCall call_of(const KernelArgs& k) {
   return call;
 }
 
-// Runs it on dense buffers.
-Status* run_dense(const KernelArgs& k, CollectiveCall call) {
+// Hands a call on dense buffers to `to`, a member of RankAxes.
+Status* on_dense(const KernelArgs& k, const CollectiveCall& call, Status* (RankAxes::*to)(const CollectiveCall&)) {
   const auto axes = axes_of(*collective(*k.op).slot);
   const int64_t ranks = axes->size(call.axis);
   if (ranks != call.ranks)
     return refuse(cat(k.op->name(), ": axis '", call.axis, "' had ", call.ranks,
                       " ranks when this was recorded, and has ", ranks, " here: record it again"));
-  return axes->run(call);
+  return ((*axes).*to)(call);
 }
 
 }  // namespace
 
 Status* run_collective(const KernelArgs& k) {
-  return run_collective_at(k, nullptr);
-}
-
-Status* run_collective_at(const KernelArgs& k, const char* where) {
   return catch_as_status([&]() -> Status* {
     CollectiveCall call = call_of(k);
-    call.where = where;
     Dense in(k.in[0]), out(k.out[0]);
-    if (in.is_copy()) copy_strided(k.in[0], in.buffer);
+    if (in.memory) copy_strided(k.in[0], in.buffer);
     call.in = in.buffer, call.out = out.buffer;
-    if (Status* failed = run_dense(k, call)) return failed;
-    if (out.is_copy()) copy_strided(out.buffer, k.out[0]);
+    if (Status* failed = on_dense(k, call, &RankAxes::run)) return failed;
+    if (out.memory) copy_strided(out.buffer, k.out[0]);
     return nullptr;
   });
 }
 
-Status* run_collective_on(Accelerator& device, const KernelArgs& k, const char* where) {
+Status* start_collective(const KernelArgs& k, Accelerator* device, const char* where) {
   return catch_as_status([&] {
     CollectiveCall call = call_of(k);
-    call.where = where, call.in = k.in[0], call.out = k.out[0], call.device = &device;
-    return run_dense(k, call);
+    call.where = where, call.in = k.in[0], call.out = k.out[0], call.device = device;
+    if (device) return on_dense(k, call, &RankAxes::start);
+    Dense in(k.in[0]);
+    if (in.memory) copy_strided(k.in[0], in.buffer);
+    call.in = in.buffer, call.keeps = in.memory;
+    return on_dense(k, call, &RankAxes::start);
+  });
+}
+
+Status* run_wait(const KernelArgs& k) {
+  return catch_as_status([&]() -> Status* {
+    if (Status* failed = axes_of(*collective(*k.op).slot)->wait(k.in[0].data, k.args[2].i != 0)) return failed;
+    if (k.in[0].data != k.out[0].data) copy_strided(k.in[0], k.out[0]);
+    return nullptr;
   });
 }
 

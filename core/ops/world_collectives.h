@@ -30,6 +30,7 @@ struct CollectiveCall {
   int64_t root = 0;  // of broadcast
   Buffer in = {}, out = {};
   Accelerator* device = nullptr;  // of both buffers; null: the CPU
+  std::shared_ptr<const void> keeps = {};  // memory of the operand, as long as it may be read
   const char* where = nullptr;  // the user's "file:line", if it is known
 };
 
@@ -42,8 +43,15 @@ class RankAxes {
   virtual int64_t index(std::string_view axis) = 0;
   // In whose memory collectives take buffers, beside that of the CPU.
   virtual Device device() const = 0;
-  // Waits until it is done. Null or an owned status.
-  virtual Status* run(const CollectiveCall& call) = 0;
+  // Starts one; its buffers stay until wait() was called with the data of `out`. Then the result is there for what the
+  // device does from then on, and with `done` for the host, with all that was waited for before: only then may anything
+  // be stored. Null or an owned status.
+  virtual Status* start(const CollectiveCall& call) = 0;
+  virtual Status* wait(const void* out, bool done) = 0;
+  Status* run(const CollectiveCall& call) {
+    if (Status* failed = start(call)) return failed;
+    return wait(call.out.data, true);
+  }
   // This rank begins, or ends, to compile: it is not late meanwhile.
   virtual void compiles(bool /*begins*/) {}
   // Some collectives that the other ranks wait for will not be run here, and why.
@@ -84,16 +92,21 @@ struct CollectiveOp : OpDef {
 // The kernel of all collectives; the registry makes a CollectiveOp of a row that has it.
 Status* run_collective(const KernelArgs& k);
 Status* run_axis_index(const KernelArgs& k);
+Status* run_wait(const KernelArgs& k);
 inline bool is_collective(const OpRow& row) {
-  return row.reference == run_collective || row.reference == run_axis_index;
+  return row.reference == run_collective || row.reference == run_axis_index || row.reference == run_wait;
 }
-// For an executor that knows the user's line, or null.
+// For the executor that starts collectives and waits for them: its name, and what it runs.
+inline constexpr std::string_view kCollectivesExecutor = "collectives";
 inline bool runs_collective(const OpDef& op) {
   return op.reference == run_collective;
 }
-Status* run_collective_at(const KernelArgs& k, const char* where);
-// The same, of dense buffers of the ranks' device.
-Status* run_collective_on(Accelerator& device, const KernelArgs& k, const char* where);
+inline bool waits_for_collective(const OpDef& op) {
+  return op.reference == run_wait;
+}
+// Starts it. `where`: the user's line, or null; `device`: of the buffers, which are dense there; null: the CPU. The
+// result is dense.
+Status* start_collective(const KernelArgs& k, Accelerator* device, const char* where);
 
 // Of the registry of a context.
 RankAxesSlot& rank_axes(const Registry& registry);

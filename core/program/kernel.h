@@ -38,6 +38,7 @@ enum KernelFlag : uint32_t {
   kMayFail = 1 << 16,       // may fail when it runs, so that nothing may be stored before; set for all of callers
   kRunsEpilogue = 1 << 17,  // runs the launch's epilogue on each tile of its first result
   kRunsTiles = 1 << 18,     // may be such an epilogue: adapt_to_layouts looks whether it can
+  kStarts = 1 << 19,  // only starts what it does: its operands are read as long as its results live
 };
 
 // The function that a step calls. It is the hot path: no handles, no allocation, no exceptions. Any number of threads
@@ -83,6 +84,8 @@ class Kernel {
   // Packs frozen inputs, which alone have data in the launch: called when the program is made, and again whenever they
   // were written. The result is how many bytes it keeps of them, which count as the program's memory.
   virtual size_t prepack(const Launch*) { return 0; }
+  // Why no CUDA graph can hold it, if it may fail when it runs.
+  virtual const char* unrecordable() const { return "is run by a function of the caller's"; }
   // A text for users that describes the kernel, or "".
   virtual std::string explain() const { return ""; }
   // The kernel compiled from a loop nest that it runs; null: something else does.

@@ -95,6 +95,10 @@ class Planner {
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
       if ((is_view_[i] = make_view(n))) continue;
+      if (def(n).has(kSameMemory)) {
+        locations_[n.results[0]] = locations_[n.args[0].v];
+        continue;
+      }
       for (size_t k = 0; k < n.results.size(); k++) {
         const ValueId r = n.results[k];
         locations_[r] = {r, 0, strides_of_result(n, k, permutes[r])};

@@ -64,12 +64,15 @@ class StepPlanner {
     plan_.in_donated = donated.bytes();
   }
 
-  // Dense copies of a node's strided inputs, if its executor needs them; they live for this step only.
+  // Dense copies of a node's strided inputs, if its executor needs them; they live for this step only, or as long as
+  // what it starts.
   void request_dense_copies(size_t node, size_t time) {
     const Node& n = *trace_.nodes[node];
     if (is_copy(n) || kernels_.takes_strided(n)) return;
+    size_t last = time;
+    if (kernels_.has(n, kStarts)) last += static_cast<size_t>(all_.root_of(n.results[0]).last_use) - node;
     for_each_value(n.args, [&](ValueId v) {
-      if (!is_dense(concrete(type(v).shape), locations_[v].strides)) dense_[node].push_back(add_request(v, time, time));
+      if (!is_dense(concrete(type(v).shape), locations_[v].strides)) dense_[node].push_back(add_request(v, time, last));
     });
   }
 

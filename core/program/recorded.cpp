@@ -32,7 +32,7 @@ std::string Program::Recorded::why_not_recordable() const {
       return cat(n ? n->op->name() : "a copy", n && n->where ? cat(" [at ", n->where, "]") : "", " ", why);
     };
     if (!step.arena) continue;
-    if (step.kernel && step.kernel->has(kMayFail)) return refuse("is run by a function of the caller's");
+    if (step.kernel && step.kernel->has(kMayFail)) return refuse(step.kernel->unrecordable());
     for (uint32_t b = 0; b < step.n_inputs + step.n_outputs; b++) {
       const BufferPlan& buffer = plan.buffers[step.first + b];
       if (buffer.rank < 0 || buffer.device != Device::cpu) continue;

@@ -1,9 +1,11 @@
 #include "scale/collective.h"
 
 #include <cstring>
+#include <thread>
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "device/exchange.h"
 #include "ir/type.h"
 
 namespace thunder::scale {
@@ -11,6 +13,14 @@ namespace {
 
 constexpr std::string_view kNames[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast"};
 constexpr std::string_view kReductions[] = {"sum", "max", "min"};
+
+// Looking whether a device is done, the host first only yields: most of what it waits for is a step of training.
+constexpr std::chrono::milliseconds kYieldTime{100};
+constexpr std::chrono::microseconds kLookApart{50};
+
+void check(Status* failed) {
+  if (failed) throw Error(Ref<Status>::adopt(failed));
+}
 
 size_t bytes_of(const Buffer& b) {
   return static_cast<size_t>(b.elements()) * size_of(b.dtype);
@@ -40,12 +50,14 @@ bool OpeningTask::step() {
 }
 
 CollectiveTask::CollectiveTask(std::shared_ptr<Group> group, std::string axis, std::string text,
-                               const CollectiveCall* call)
+                               const CollectiveCall* call, std::shared_ptr<StartedTogether> together)
     : group_(std::move(group)),
       axis_(std::move(axis)),
       text_(std::move(text)),
       shown_(call && call->where ? cat(text_, " [at ", call->where, "]") : text_),
-      only_meets_(!call) {
+      only_meets_(!call),
+      together_(std::move(together)),
+      keeps_(call ? call->keeps : nullptr) {
   own_.digest = hash_text(text_);
   headers_.resize(static_cast<size_t>(group_->ranks()));
   if (!call) return;
@@ -53,7 +65,12 @@ CollectiveTask::CollectiveTask(std::shared_ptr<Group> group, std::string axis, s
   call_.dtype = call->in.dtype, call_.device = call->device;
   call_.in = call->in.data, call_.out = call->out.data;
   call_.count = call->what == Collective::reduce_scatter ? call->out.elements() : call->in.elements();
-  if (call->device) return;
+  if (call->device) {
+    after_ = exchange_of(*call->device).event(false), end_ = exchange_of(*call->device).event(false);
+    check(after_->record(call->device->native_stream()));
+    call_.after = after_.get(), call_.over = end_.get();
+    return;
+  }
   out_bytes_ = bytes_of(call->out);
   out_ = std::make_unique_for_overwrite<std::byte[]>(out_bytes_);
   call_.out = out_.get();
@@ -61,8 +78,8 @@ CollectiveTask::CollectiveTask(std::shared_ptr<Group> group, std::string axis, s
     std::memcpy(out_.get(), call->in.data, out_bytes_);
 }
 
-void CollectiveTask::store(const Buffer& out) const {
-  if (out_bytes_) std::memcpy(out.data, out_.get(), out_bytes_);
+void CollectiveTask::store(void* out) const {
+  if (out_bytes_) std::memcpy(out, out_.get(), out_bytes_);
 }
 
 void CollectiveTask::begin_headers() {
@@ -111,6 +128,16 @@ void CollectiveTask::fail_disagreeing() const {
 
 bool CollectiveTask::step() {
   if (abandoned_) return true;
+  if (together_->refused) throw Error(together_->refused);
+  try {
+    return go_on();
+  } catch (const Error& e) {
+    if (e.code() == Code::invalid_argument) together_->refused = e.status();  // as on all ranks
+    throw;
+  }
+}
+
+bool CollectiveTask::go_on() {
   if (phase_ == Phase::start) begin_headers();
   if (!group_->test(request_)) return false;
   if (phase_ == Phase::texts) fail_disagreeing();
@@ -122,6 +149,25 @@ bool CollectiveTask::step() {
   else
     begin_call();
   return false;
+}
+
+bool CollectiveTask::wait_for_result(Clock::time_point end) {
+  if (!wait_until(end)) return false;
+  if (!end_) return true;
+  for (const auto yields = Clock::now() + kYieldTime;;) {
+    bool reached = false;
+    check(end_->query(reached));
+    const auto now = Clock::now();
+    if (reached || now >= end) return reached;
+    if (now < yields)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(kLookApart);
+  }
+}
+
+void CollectiveTask::order_device() const {
+  if (end_) check(end_->make_stream_wait(call_.device->native_stream()));
 }
 
 }  // namespace thunder::scale

@@ -23,15 +23,27 @@ class OpeningTask : public Task {
   std::shared_ptr<Group> group_;
 };
 
+// What was started together, until all of it was waited for. Where ranks disagree, all of them leave out the rest.
+struct StartedTogether {
+  Ref<Status> refused;  // of the thread that drives engines
+};
+
 class CollectiveTask : public Task {
  public:
   // `text`, "all_reduce(f32[10], sum)", is what ranks compare; null `call`: they only meet. On the CPU the result is
   // kept here, where an engine may still write it after the ranks were given up; the operand is the caller's. On a
-  // device the engine writes the caller's result: it stops when its group is aborted.
-  CollectiveTask(std::shared_ptr<Group> group, std::string axis, std::string text, const CollectiveCall* call);
+  // device the engine writes the caller's result: it stops when its group is aborted. It is then over when the device
+  // has it, behind what the caller's thread has asked of the device so far.
+  CollectiveTask(std::shared_ptr<Group> group, std::string axis, std::string text, const CollectiveCall* call,
+                 std::shared_ptr<StartedTogether> together);
   bool step() override;
-  // Copies the result, if it is here. Requires: it is over.
-  void store(const Buffer& out) const;
+  // Whether the result is there, at most until `end`. Throws as wait_until() does.
+  bool wait_for_result(Clock::time_point end);
+  // What the device does from now on finds the result. Requires: it is over.
+  void order_device() const;
+  // Copies a result that is here to memory of its size. Requires: it is over.
+  void store(void* out) const;
+  bool on_device() const { return end_ != nullptr; }
   // From now on it does nothing: the ranks that it waits for are given up.
   void abandon() { abandoned_ = true; }
 
@@ -44,15 +56,19 @@ class CollectiveTask : public Task {
   void begin_headers();
   void begin_texts();
   void begin_call();
+  bool go_on();
   bool agree() const;
   [[noreturn]] void fail_disagreeing() const;
 
   enum class Phase : uint8_t { start, headers, texts, call } phase_ = Phase::start;
   const std::shared_ptr<Group> group_;
   const std::string axis_, text_, shown_;  // shown: with the user's line
-  bool only_meets_;
+  const bool only_meets_;
+  const std::shared_ptr<StartedTogether> together_;
+  const std::shared_ptr<const void> keeps_;  // of the operand
   std::atomic<bool> abandoned_{false};
   GroupCall call_{};
+  std::unique_ptr<DeviceEvent> after_, end_;  // on a device
   uint64_t request_ = 0;
   Header own_{};
   std::vector<Header> headers_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "device/event.h"
 #include "ops/world_collectives.h"
 #include "scale/launcher.h"
 
@@ -26,6 +27,8 @@ struct GroupCall {
   int64_t count = 0;
   DType dtype = DType::u8;
   Accelerator* device = nullptr;  // of both; null: the CPU
+  // On a device: what it begins behind, and what is recorded behind it. Null: behind all that the device does by now.
+  DeviceEvent *after = nullptr, *over = nullptr;
 };
 
 // How a world is joined, beside the place of the process in it.
@@ -56,7 +59,7 @@ class Group {
   virtual std::unique_ptr<Group> split(int64_t line, int64_t index, int64_t ranks) = 0;
   // Begins a collective. Its memory stays where it is until test() gives true.
   virtual uint64_t begin(const GroupCall& call) = 0;
-  // Whether it is done; after true the request is no more.
+  // Whether it is done, or with `over` on its way on the device; after true the request is no more.
   virtual bool test(uint64_t& request) = 0;
   // The ranks were given up. What was begun ends without a result where the engine can end it; nothing may be begun.
   virtual void abort() {}

@@ -44,14 +44,19 @@ uint64_t Position::begun_on(std::string_view axis) const {
 uint64_t Notes::begin(std::string_view axis, std::string_view what) {
   const std::lock_guard lock(mutex_);
   last_ = cat(what, " over axis '", axis, "'");
-  waits_ = true, since_ = Clock::now(), total_++;
+  since_ = Clock::now(), total_++;
   const auto it = own_.begun.find(axis);
   return it == own_.begun.end() ? own_.begun[std::string(axis)] = 1 : ++it->second;
 }
 
+void Notes::wait(std::string_view axis, std::string_view what) {
+  const std::lock_guard lock(mutex_);
+  waits_for_ = cat(what, " over axis '", axis, "'"), since_ = Clock::now();
+}
+
 void Notes::end() {
   const std::lock_guard lock(mutex_);
-  waits_ = false, since_ = Clock::now();
+  waits_for_.clear(), since_ = Clock::now();
 }
 
 std::string Notes::position(bool leaving) const {
@@ -62,10 +67,10 @@ std::string Notes::position(bool leaving) const {
   const std::string last = total_ ? cat("after its collective ", total_, ", ", last_) : "before its first collective";
   if (leaving)
     now.doing = last;
-  else if ((now.compiles = compiling_ > 0 && !waits_))
+  else if ((now.compiles = compiling_ > 0 && waits_for_.empty()))
     now.doing = cat("compiles, ", last);
-  else if (waits_)
-    now.doing = cat("has waited for ", seconds, " in ", last_);
+  else if (!waits_for_.empty())
+    now.doing = cat("has waited for ", seconds, " in ", waits_for_);
   else
     now.doing = cat("has been in its own code for ", seconds, ", ", last);
   return now.text();
@@ -111,9 +116,9 @@ void Notes::leave() {
     if (rank != group_->rank()) send(rank, leaves, position(true));
 }
 
-void Notes::fail(std::string why, std::string_view abandoned) {
+void Notes::fail(std::string why, Counts abandoned) {
   const std::lock_guard lock(mutex_);
-  failure_ = std::move(why), abandoned_ = abandoned;
+  failure_ = std::move(why), abandoned_ = std::move(abandoned);
 }
 
 void Notes::tell_failure() {
@@ -122,7 +127,7 @@ void Notes::tell_failure() {
     const std::lock_guard lock(mutex_);
     if (failure_.empty()) return;
     now = own_, now.doing = std::exchange(failure_, "");
-    if (!abandoned_.empty()) now.begun[abandoned_]--;
+    for (auto& [axis, count] : abandoned_) now.begun[axis] -= count;
   }
   for (int64_t rank = 0; rank < group_->ranks(); rank++)
     if (rank != group_->rank()) send(rank, fails, now.text());

@@ -27,15 +27,16 @@ class Notes : public Watch {
  public:
   explicit Notes(std::shared_ptr<Group> group) : group_(std::move(group)), failed_(!group_->carries_notes()) {}
 
-  // This rank begins a collective, and is back in the host's code. The result counts those of the axis from 1. Any
-  // thread.
+  // This rank begins a collective; the result counts those of the axis from 1. It waits for one, and is back in the
+  // host's code. Any thread.
   uint64_t begin(std::string_view axis, std::string_view what);
+  void wait(std::string_view axis, std::string_view what);
   void end();
   // It begins, or ends, to compile. Any thread.
   void compiles(bool begins) { compiling_ += begins ? 1 : -1; }
-  // It gave up: it runs no collective any more, nor the one that it had begun along this axis, if one is named. Any
-  // thread.
-  void fail(std::string why, std::string_view abandoned);
+  // It gave up: it runs no collective any more, nor the last ones that it had begun, so many of each axis. Any thread.
+  using Counts = std::map<std::string, uint64_t, std::less<>>;
+  void fail(std::string why, Counts abandoned);
 
   // Called by the thread that drives engines, again and again: receives, and answers.
   void step() override;
@@ -64,10 +65,11 @@ class Notes : public Watch {
   Position own_;
   std::string last_;  // the last collective
   uint64_t total_ = 0;
-  bool waits_ = false;
+  std::string waits_for_;  // "": for none
   Clock::time_point since_ = Clock::now();
   Said answers_, left_, failed_ranks_;
-  std::string failure_, abandoned_;  // to be told
+  std::string failure_;  // to be told
+  Counts abandoned_;
   std::atomic<int> compiling_{0};
 };
 

@@ -112,7 +112,7 @@ void World::add_axes(std::string_view text) {
   if (engine_) {
     const AxisGroup& all = find(kWorldAxis);
     const std::string call = cat("mesh ", axes_text(axes));
-    wait(all, std::make_shared<CollectiveTask>(all.group, all.axis, call, nullptr), call);
+    meet(all, call);
   }
   {
     const std::lock_guard lock(mutex_);
@@ -147,7 +147,7 @@ void World::broadcast(std::string_view axis, Tensor& t, int64_t root) {
 
 void World::barrier(std::string_view axis) {
   const AxisGroup& on = find(axis);
-  if (on.group) wait(on, std::make_shared<CollectiveTask>(on.group, on.axis, "barrier", nullptr), "barrier");
+  if (on.group) meet(on, "barrier");
 }
 
 void World::compiles(bool begins) {
@@ -157,22 +157,6 @@ void World::compiles(bool begins) {
 Device World::device() const {
   const auto& group = find(kWorldAxis).group;
   return group ? group->device() : Device::cpu;
-}
-
-Status* World::run(const CollectiveCall& call) {
-  return catch_as_status([&]() -> Status* {
-    const AxisGroup& on = find(call.axis);
-    if (!on.group) {
-      if (call.device) return copy_on_device(*call.device, call.in, call.out);
-      copy_strided(call.in, call.out);
-      return nullptr;
-    }
-    const std::string text = collective_text(call);
-    const auto task = std::make_shared<CollectiveTask>(on.group, on.axis, text, &call);
-    wait(on, task, text);
-    task->store(call.out);
-    return nullptr;
-  });
 }
 
 std::string World::description() const {

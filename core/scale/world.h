@@ -1,7 +1,9 @@
 // The world that a context is in: its ranks, their axes, and the collectives that they wait for together.
 #pragma once
 
+#include <deque>
 #include <map>
+#include <span>
 
 #include "base/interrupts.h"
 #include "scale/axes.h"
@@ -27,6 +29,16 @@ struct AxisGroup {
 };
 
 class CollectiveTask;
+struct StartedTogether;
+
+// A collective that was started, until it is known to be over.
+struct Started {
+  const AxisGroup* on = nullptr;
+  std::string text = {};
+  std::shared_ptr<CollectiveTask> task = nullptr;
+  uint64_t number = 0;  // of those of the axis
+  void* out = nullptr;  // null: it was waited for, on the device, or gives nothing
+};
 
 // What an engine still writes to, and groups whose ranks are in no order any more.
 void keep_for_ever(std::shared_ptr<void> what);
@@ -54,7 +66,8 @@ class World : public RankAxes {
   int64_t size(std::string_view axis) override { return find(axis).size; }
   int64_t index(std::string_view axis) override { return find(axis).index; }
   Device device() const override;
-  Status* run(const CollectiveCall& call) override;
+  Status* start(const CollectiveCall& call) override;
+  Status* wait(const void* out, bool done) override;
   void compiles(bool begins) override;
   void give_up_after(const Status& failed) override;
 
@@ -65,12 +78,19 @@ class World : public RankAxes {
   std::shared_ptr<Group> made(const std::string& what, std::function<std::unique_ptr<Group>()> make);
   AxisGroup split(const std::vector<Axis>& axes, size_t which);
   Clock::time_point deadline() const;
-  void give_up(Ref<Status> why, std::string_view abandoned);
+  void give_up(Ref<Status> why);
+  void check_unbroken() const;
+  void begin(const AxisGroup& on, std::string text, const CollectiveCall* call);
+  void meet(const AxisGroup& on, const std::string& text);
+  bool await(const Started& one, bool done, std::string& left);
+  void finish(const Started& one, bool done);
+  Status* end(std::span<const Started> these, bool done);
+  Status* end_last();
+  void end_all() noexcept;
   void ask_where(const AxisGroup& on) const;
   Clock::time_point later(const AxisGroup& on, uint64_t number, bool& once) const;
   std::string describe_absent(const AxisGroup& on, uint64_t number) const;
   std::string find_left(const AxisGroup& on, uint64_t number) const;
-  void wait(const AxisGroup& on, const std::shared_ptr<CollectiveTask>& task, std::string_view text);
 
   const std::shared_ptr<Engine> engine_;
   ProcessPlace place_;
@@ -80,6 +100,8 @@ class World : public RankAxes {
   mutable std::mutex mutex_;  // of what follows
   std::map<std::string, AxisGroup, std::less<>> groups_;
   std::vector<std::vector<Axis>> meshes_;
+  std::deque<Started> started_;
+  std::shared_ptr<StartedTogether> together_;  // what is in `started_`
   Ref<Status> broken_;  // why nothing more can be run
   std::string refused_;  // what the ranks were told last when they disagreed, and could go on
 };

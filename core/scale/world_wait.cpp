@@ -77,58 +77,64 @@ std::string World::find_left(const AxisGroup& on, uint64_t number) const {
   return "";
 }
 
-// Waits for a task of the group, whose ranks are given up where it is not over in time.
-void World::wait(const AxisGroup& on, const std::shared_ptr<CollectiveTask>& task, std::string_view text) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (broken_) fail(broken_->code(), "the ranks cannot communicate any more: ", broken_->message());
-  }
-  const uint64_t number = notes_->begin(on.axis, text);
+// Waits until it is over, or with `done` until its result is there. False: the ranks are not here in time, or one of
+// them left: `left` says so.
+bool World::await(const Started& one, bool done, std::string& left) {
   Clock::time_point end = deadline();
-  std::string left;
   bool extended = false;
   std::optional<InterruptCheck> interrupts;
   if (interrupts_) interrupts.emplace(*interrupts_);
-  Progress::get().add(this, task);
-  try {
-    while (left.empty() && Clock::now() < end) {
-      if (task->wait_until(std::min(end, Clock::now() + kLook))) return notes_->end();
-      if (interrupts) interrupts->throw_if_interrupted();
-      left = find_left(on, number);
-      if (!left.empty() || Clock::now() < end) continue;
-      ask_where(on);
-      end = later(on, number, extended);
-    }
-  } catch (const Error& e) {
-    notes_->end();
-    if (e.code() == Code::invalid_argument) {  // all ranks know, and can go on
-      const std::lock_guard lock(mutex_);
-      refused_ = e.message();
-      throw;
-    }
-    task->abandon();
-    keep_for_ever(task);
-    give_up(e.status(), on.axis);
-    throw;
+  while (left.empty() && Clock::now() < end) {
+    const auto until = std::min(end, Clock::now() + kLook);
+    if (done ? one.task->wait_for_result(until) : one.task->wait_until(until)) return true;
+    if (interrupts) interrupts->throw_if_interrupted();
+    left = find_left(*one.on, one.number);
+    if (!left.empty() || Clock::now() < end) continue;
+    ask_where(*one.on);
+    end = later(*one.on, one.number, extended);
   }
-  task->abandon();
-  keep_for_ever(task);
-  const std::string call = cat(text, " over axis '", on.axis, "': rank ", on.index, " of ", on.size);
-  const auto why = left.empty() ? make<Status>(kDeadlineExceeded, cat(call, " waited ", timeout_.load(),
-                                                                      " seconds for ", describe_absent(on, number)))
-                                : make<Status>(kUnavailable, cat(call, " waits in vain: ", left));
+  return false;
+}
+
+// The same; where it does not come to that, the ranks are given up.
+void World::finish(const Started& one, bool done) {
+  notes_->wait(one.on->axis, one.text);
+  std::string left;
+  Ref<Status> why;
+  try {
+    if (await(one, done, left)) return notes_->end();
+    const AxisGroup& on = *one.on;
+    const std::string call = cat(one.text, " over axis '", on.axis, "': rank ", on.index, " of ", on.size);
+    why = left.empty() ? make<Status>(kDeadlineExceeded, cat(call, " waited ", timeout_.load(), " seconds for ",
+                                                             describe_absent(on, one.number)))
+                       : make<Status>(kUnavailable, cat(call, " waits in vain: ", left));
+  } catch (const Error& e) {
+    why = e.status();
+  }
   notes_->end();
-  give_up(why, on.axis);
+  if (why->code() != Code::invalid_argument) {
+    give_up(why);
+  } else {  // all ranks know, and can go on
+    const std::lock_guard lock(mutex_);
+    refused_ = why->message();
+  }
   throw Error(why);
 }
 
-void World::give_up(Ref<Status> why, std::string_view abandoned) {
+void World::give_up(Ref<Status> why) {
   std::vector<std::shared_ptr<Group>> groups;
   {
     const std::lock_guard lock(mutex_);
     if (broken_) return;
     broken_ = std::move(why);
-    notes_->fail(broken_->message(), abandoned);
+    Notes::Counts abandoned;
+    for (const Started& one : started_) {
+      abandoned[one.on->axis]++;
+      one.task->abandon();
+      keep_for_ever(one.task);
+    }
+    started_.clear();
+    notes_->fail(broken_->message(), std::move(abandoned));
     for (auto& [axis, on] : groups_)
       if (on.group) groups.push_back(on.group);
   }
@@ -144,12 +150,14 @@ void World::give_up(Ref<Status> why, std::string_view abandoned) {
 }
 
 void World::give_up_after(const Status& failed) {
+  bool goes_on = true;
   {
     const std::lock_guard lock(mutex_);
     const bool refused = !refused_.empty() && failed.message().find(refused_) != std::string::npos;
-    if (!engine_ || place_.ranks == 1 || refused) return;
+    goes_on = !engine_ || place_.ranks == 1 || refused;
   }
-  give_up(make<Status>(failed.code(), cat("this rank stopped in a program with collectives: ", failed.message())), "");
+  if (goes_on) return end_all();
+  give_up(make<Status>(failed.code(), cat("this rank stopped in a program with collectives: ", failed.message())));
 }
 
 }  // namespace thunder::scale

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "executors/collectives.h"
 #include "jit/eager/key.h"
 #include "ops/widened.h"
 #include "program/program.h"
@@ -50,7 +51,11 @@ class EagerCall : public Counted<EagerCall> {
     if (const size_t bytes = kernel_->scratch())
       scratch = Storage::allocate(devices.allocator(device), bytes), launch.scratch = scratch->data();
     if (device != Device::cpu) launch.native_stream = devices.accelerator(device).native_stream();
-    if (!key.on_device() || kernel_->has(kStrided)) return kernel_->call()(&launch);
+    const auto run_whole = [&] {
+      Status* const failed = kernel_->call()(&launch);
+      return failed ? failed : end_started(*kernel_, &launch);
+    };
+    if (!key.on_device() || kernel_->has(kStrided)) return run_whole();
     std::vector<Buffer> dense(in.begin(), in.end());
     std::vector<Ref<Tensor>> copies;
     for (Buffer& b : dense) {
@@ -59,7 +64,7 @@ class EagerCall : public Counted<EagerCall> {
       b = copies.emplace_back(dense_copy(devices.allocator(b.device), *tensor_over(b, devices)))->buffer();
     }
     launch.inputs = dense.data();
-    return kernel_->call()(&launch);
+    return run_whole();
   }
 
  private:

@@ -104,6 +104,7 @@ constexpr Row kRows[] = {
     unsupported("prims.svd", kFactors),
     unsupported("prims.triangular_solve", kSolve),
     unsupported("prims.view_dtype", "ONNX reads no bits as numbers of another dtype"),
+    unsupported("prims.wait", kRanks),
     unsupported("prims.zeta", kFunction),
 };
 

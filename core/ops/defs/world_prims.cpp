@@ -61,6 +61,10 @@ void same_type(const Call& c, Types& out) {
   out.push(c.type(0));
 }
 
+void wait_meta(const Call& c, Types& out) {
+  out.push(c.type(0));
+}
+
 void require_sum(const Grad& g) {
   g.require(g.text(3) == "sum", "the ", g.text(3), " over ranks has no gradient; reduction may be 'sum' or 'mean'");
 }
@@ -119,6 +123,12 @@ constexpr OpRow kRows[] = {
                 out.push(t);
               },
               run_axis_index, nullptr, kTags, {.nondiff = "it has no operands"}),
+    // Made of claimed lines alone. The operand is an argument so that it stays until then.
+    primitive("prims.wait(tensor started, tensor operand, bool done) -> tensor",
+              "The result of a collective, which its line has started: what reads it comes after it. With done the "
+              "host waits, too, for it and all that came before; nothing is stored earlier.",
+              wait_meta, run_wait, nullptr, kSameMemory | kOwnRules | kAnyElement | kHidden,
+              {.nondiff = "it is made of lines whose gradients were taken"}),
     checked({.schema = "prims.pvary(tensor input, str axis, int ranks) -> tensor",
              .doc = "A view of a value that all ranks of an axis have in common, as a value of each rank's own.",
              .meta = same_type,

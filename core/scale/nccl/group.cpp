@@ -159,7 +159,7 @@ uint64_t NcclGroup::begin(const GroupCall& c) {
   } else {
     require(c.device == device_.get(), "nccl: the tensor is on ", thunder::name(c.device->id()),
             ", and this process drives ", thunder::name(device_->id()));
-    check(device_->make_stream_wait(stream_));
+    check(c.after ? c.after->make_stream_wait(stream_) : device_->make_stream_wait(stream_));
   }
   call_ = c, recorded_ = false;
   launch(c, in, out);
@@ -190,6 +190,10 @@ void NcclGroup::launch(const GroupCall& c, const void* in, void* out) {
 bool NcclGroup::test(uint64_t& /*request*/) {
   check_open();
   if (!is_settled()) return false;
+  if (call_.over) {
+    check(call_.over->record(stream_));
+    return true;
+  }
   if (!recorded_) {
     check(done_.record(stream_));
     recorded_ = true;

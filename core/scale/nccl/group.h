@@ -1,4 +1,5 @@
-// A communicator of NCCL's: it opens while ranks go on, runs one collective at a time and can be left at any moment.
+// A communicator of NCCL's: it opens while ranks go on, begins one collective after the other and can be left at any
+// moment.
 #pragma once
 
 #include "device/cuda/event.h"
@@ -60,7 +61,7 @@ class NcclGroup : public Group {
   nvidia::Stream stream_ = nullptr;
   nvidia::CudaEvent done_;
   size_t free_before_ = 0, bytes_ = 0;
-  // Of the collective that runs.
+  // Of the collective that was begun last.
   GroupCall call_{};
   bool recorded_ = false;  // it is on the stream, and `done_` behind it
   Staged in_, out_;

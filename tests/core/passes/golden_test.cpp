@@ -7,6 +7,7 @@
 #include "passes/cse.h"
 #include "passes/dce.h"
 #include "passes/fold.h"
+#include "passes/waits.h"
 
 namespace thunder {
 namespace {
@@ -17,6 +18,8 @@ TEST(Fold, makes_its_golden_traces) { tests::check_golden("fold", fold); }
 TEST(Casts, makes_its_golden_traces) { tests::check_golden("casts", casts); }
 TEST(Accumulate, makes_its_golden_traces) { tests::check_golden("accumulate", accumulate); }
 TEST(Algebra, makes_its_golden_traces) { tests::check_golden("algebra", algebra); }
+TEST(Waits, makes_its_golden_traces) { tests::check_golden("waits", waits); }
+TEST(Overlap, makes_its_golden_traces) { tests::check_golden("overlap", overlap); }
 
 }  // namespace
 }  // namespace thunder

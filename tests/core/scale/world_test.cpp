@@ -1,5 +1,5 @@
 // Ranks in threads of this process: what collectives give, and what each rank is told when they disagree or do not come.
-// Also covers collective and world_wait.
+// Also covers collective, world_run and world_wait.
 #include "scale/world.h"
 
 #include <gtest/gtest.h>
@@ -87,6 +87,67 @@ TEST(World, tells_every_rank_what_the_others_call_and_goes_on) {
   for (const std::string& told : failures)
     EXPECT_EQ(told, "the ranks of axis 'world' disagree: ranks 0, 2: all_reduce(f32[5], sum); rank 1: "
                     "all_reduce(f32[4], sum)");
+}
+
+TEST(World, starts_several_collectives_and_waits_for_them_later) {
+  ThreadHub hub;
+  const auto failures = on_ranks(2, [&](int64_t rank) {
+    const auto world = thread_world(hub, rank, 2);
+    const auto k = static_cast<float>(rank);
+    Memory<float> x({k, 1}, DType::f32), y({2 * k}, DType::f32), x_sum({0, 0}, DType::f32), y_sum({0}, DType::f32);
+    const auto start = [&](Memory<float>& in, Memory<float>& out) {
+      EXPECT_EQ(world->start({Collective::all_reduce, "world", 2, RankReduction::sum, 0, in.buffer(), out.buffer()}), nullptr);
+    };
+    start(x, x_sum), start(y, y_sum);
+    EXPECT_EQ(world->wait(y_sum.data.data(), false), nullptr);
+    EXPECT_EQ(y_sum.data, std::vector<float>{2});
+    EXPECT_EQ(world->wait(x_sum.data.data(), true), nullptr);
+    EXPECT_EQ(x_sum.data, (std::vector<float>{1, 2}));
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(2));
+}
+
+TEST(World, ranks_that_disagree_leave_out_what_they_started_behind_it) {
+  ThreadHub hub;
+  const auto failures = on_ranks(2, [&](int64_t rank) {
+    const auto world = thread_world(hub, rank, 2);
+    std::vector<Memory<float>> in, out;
+    for (int64_t i = 0; i < 3 + rank; i++) {  // one has more of them
+      in.emplace_back(std::vector<float>(static_cast<size_t>(i == 1 ? 1 + rank : 1), 1), DType::f32);
+      out.push_back(in.back());
+    }
+    for (size_t i = 0; i < in.size(); i++)
+      EXPECT_EQ(world->start({Collective::all_reduce, "world", 2, RankReduction::sum, 0, in[i].buffer(), out[i].buffer()}),
+                nullptr);
+    Status* const told = world->wait(out.back().data.data(), true);
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->message(), "the ranks of axis 'world' disagree: rank 0: all_reduce(f32[1], sum); rank 1: all_reduce(f32[2], sum)");
+    told->release();
+    Memory<float> x({3}, DType::f32);
+    all_reduce(*world, "world", x);
+    EXPECT_EQ(x.data[0], 6);
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(2));
+}
+
+TEST(World, what_a_rank_that_gave_up_had_started_is_not_waited_for) {
+  ThreadHub hub;
+  const auto began = Clock::now();
+  const auto failures = on_ranks(2, [&](int64_t rank) {
+    const auto world = thread_world(hub, rank, 2, 60);
+    world->barrier("world");
+    Memory<float> x({1}, DType::f32), y({0}, DType::f32);
+    if (rank == 1) {
+      world->give_up_after(*make<Status>(Code::out_of_memory, "no memory for 3 bytes"));
+      return std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
+    for (int i = 0; i < 2; i++)
+      if (Status* failed = world->start({Collective::all_reduce, "world", 2, RankReduction::sum, 0, x.buffer(), y.buffer()}))
+        throw Error(Ref<Status>::adopt(failed));
+    if (Status* failed = world->wait(y.data.data(), true)) throw Error(Ref<Status>::adopt(failed));
+  });
+  EXPECT_LT(Clock::now() - began, std::chrono::seconds(10));
+  EXPECT_NE(failures[0].find("waits in vain: rank 1 gave up: this rank stopped"), std::string::npos) << failures[0];
 }
 
 // What rank 0 of two is told, where rank 1 does something else than the second of its collectives.

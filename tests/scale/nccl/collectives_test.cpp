@@ -134,6 +134,50 @@ TEST_F(Ranks, order_collectives_behind_the_device_s_own_work) {
   EXPECT_EQ(failures, std::vector<std::string>(2));
 }
 
+// A compiled step of which several collectives run beside the rest, while the work of streams is done as late as it may be.
+TEST_F(Ranks, run_collectives_beside_the_lines_of_a_program_and_store_behind_them) {
+  for (const int64_t lazy : {0, 1}) {
+    fake.lazy(lazy);
+    const Folder folder;
+    const auto failures = on_ranks(2, [&](int64_t r) {
+      Rank rank(folder.path(), r, 2);
+      rank_axes(rank.context->registry()).set(rank.world);
+      const Ref<Tensor> w = rank.floats(Floats(64));
+      const Ref<Compiled> f = make<Compiled>(
+          rank.context, Ref<Function>::adopt(new Lambda([&](Scope& s, const Values& in, Values& out) {
+            Tensor* x = in[0].tensor.get();
+            Tensor* sum = nullptr;
+            for (int i = 0; i < 6; i++) {
+              x = op(s, "cumsum", {any(op(s, "mul", {any(x), Any::real(0.5)})), Any::integer(0)});
+              Tensor* all = op(s, "all_reduce", {any(x), Any::string("world")});
+              sum = sum ? op(s, "add", {any(sum), any(all)}) : all;
+            }
+            op(s, "add_", {any(w), any(sum)});
+            out.push(Ref<Tensor>(sum));
+          })),
+          nullptr);
+      Floats x(64, static_cast<float>(r + 1)), expected(64);
+      for (int call = 1; call <= 3; call++) {
+        Floats y(64, 3);
+        if (call == 1)
+          for (int i = 0; i < 6; i++) {
+            float running = 0;
+            for (size_t k = 0; k < 64; k++) y[k] = running += y[k] / 2, expected[k] += y[k];
+          }
+        const Ref<Tensor> given = rank.floats(x);
+        Tensor *in = given.get(), *result = nullptr;
+        if (Status* failed = f->call_tensors(&in, 1, &result, 1)) throw Error(Ref<Status>::adopt(failed));
+        const Floats found = Rank::data(Ref<Tensor>::adopt(result)), stored = Rank::data(w);
+        for (size_t k = 0; k < 64; k++) {
+          EXPECT_NEAR(found[k] / expected[k], 1, 1e-5);
+          EXPECT_NEAR(stored[k] / (static_cast<float>(call) * expected[k]), 1, 1e-5);
+        }
+      }
+    });
+    EXPECT_EQ(failures, std::vector<std::string>(2));
+  }
+}
+
 TEST_F(Ranks, are_told_that_small_integers_are_not_added_and_go_on) {
   const Folder folder;
   const auto failures = on_ranks(2, [&](int64_t r) {
