@@ -1,5 +1,6 @@
 #include "help.h"
 
+#include "revision.h"
 #include "thunder.h"
 
 namespace {
@@ -44,5 +45,6 @@ void print_help(std::FILE* to, const Command& command) {
 
 void print_version() {
   const uint32_t v = thunder_version();
-  std::printf("thunder %u.%u.%u\n", v / 10000, v / 100 % 100, v % 100);
+  const std::string revision = THUNDER_REVISION;
+  std::printf("thunder %u.%u.%u%s\n", v / 10000, v / 100 % 100, v % 100, revision.empty() ? "" : (" (" + revision + ")").c_str());
 }

@@ -2,6 +2,10 @@
 # that an installed tree can be moved.
 include(CMakePackageConfigHelpers)
 
+# What is installed has no debugging information; the build's own files keep it.
+if(NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+  install(CODE "set(CMAKE_INSTALL_DO_STRIP TRUE)" ALL_COMPONENTS)
+endif()
 # Components are packages (Package.cmake).
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
         FILES_MATCHING PATTERN "*.h")
@@ -16,8 +20,24 @@ if(TARGET thunder_lua)
 endif()
 if(TARGET thunder_tool)
   install(TARGETS thunder_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
+  # Each asks the tool when it is first used.
+  set(completion ${CMAKE_SOURCE_DIR}/cli/completion)
+  install(FILES ${completion}/thunder.bash DESTINATION share/bash-completion/completions RENAME thunder COMPONENT tool)
+  install(FILES ${completion}/_thunder DESTINATION share/zsh/site-functions COMPONENT tool)
+  install(FILES ${completion}/thunder.fish DESTINATION share/fish/vendor_completions.d COMPONENT tool)
+endif()
+set(doc_dir share/doc/libthunder-dev)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION ${doc_dir} COMPONENT development FILES_MATCHING PATTERN "*.md")
+install(FILES ${CMAKE_SOURCE_DIR}/README.md DESTINATION ${doc_dir} RENAME index.md COMPONENT development)
+if(NOT CMAKE_INSTALL_PREFIX STREQUAL /usr)  # Debian's packages say it in their own form
+  install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/CHANGELOG.md DESTINATION ${doc_dir} COMPONENT development)
 endif()
 file(GLOB man_pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/man/*.1)
+if(CMAKE_INSTALL_PREFIX STREQUAL /usr)
+  set(packed ${CMAKE_BINARY_DIR}/generated/thunder.1.gz)
+  execute_process(COMMAND gzip -9nc ${man_pages} OUTPUT_FILE ${packed})
+  set(man_pages ${packed})
+endif()
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
 # Into the Python that a distribution has, where the prefix is the distribution's; elsewhere pip does it.
 if(TARGET thunder_python AND CMAKE_INSTALL_PREFIX STREQUAL "/usr")
@@ -26,7 +46,7 @@ if(TARGET thunder_python AND CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   install(TARGETS thunder_python LIBRARY DESTINATION lib/python3/dist-packages/thunder COMPONENT python)
   set(facts lib/python3/dist-packages/libthunder-${PROJECT_VERSION}.dist-info)
   file(WRITE ${CMAKE_BINARY_DIR}/generated/METADATA
-       "Metadata-Version: 2.1\nName: libthunder\nVersion: ${PROJECT_VERSION}\nSummary: ${PROJECT_DESCRIPTION}\nRequires-Dist: numpy\n")
+       "Metadata-Version: 2.1\nName: libthunder\nVersion: ${PROJECT_VERSION}\nSummary: ${PROJECT_DESCRIPTION}\nLicense: Apache-2.0\nAuthor: libthunder contributors\nRequires-Dist: numpy\n")
   file(WRITE ${CMAKE_BINARY_DIR}/generated/entry_points.txt "[torch_dynamo_backends]\nthunder = thunder.torch:backend\n")
   install(FILES ${CMAKE_BINARY_DIR}/generated/METADATA ${CMAKE_BINARY_DIR}/generated/entry_points.txt DESTINATION ${facts} COMPONENT python)
 endif()

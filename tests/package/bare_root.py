@@ -88,6 +88,16 @@ assert not th.unavailable_executors().get("fusion"), th.unavailable_executors()
 """
 
 
+def lint(packages):
+    """Debian's own check of packages finds no error."""
+    if not shutil.which("lintian"):
+        print("skipped: lintian is not here")
+        return
+    done = subprocess.run(["lintian", *packages.glob("*.deb")], capture_output=True, text=True, check=False)
+    wrong = [line for line in done.stdout.splitlines() if line.startswith("E:")]
+    assert not wrong and done.returncode == 0, (wrong, done.stderr)
+
+
 def debian_packages(base, packages, version):
     with tempfile.TemporaryDirectory() as folder:
         root = Root(base, folder)
@@ -109,7 +119,8 @@ def debian_packages(base, packages, version):
         for file in (library, "/usr/bin/thunder"):
             assert ".debug_info" not in run("objdump", "-h", f"{folder}{file}"), file
         for deb in packages.glob("*.deb"):
-            assert "Apache License" in (root.path / "usr/share/doc" / deb.name.split("_")[0] / "copyright").read_text(encoding="utf-8"), deb.name
+            assert "License: Apache-2.0" in (root.path / "usr/share/doc" / deb.name.split("_")[0] / "copyright").read_text(encoding="utf-8"), deb.name
+        assert root.run(". /usr/share/bash-completion/completions/thunder; complete -p thunder").strip().endswith("-F _thunder thunder")
         root.run("apt-get -q -y remove libthunder0; test ! -e /usr/bin/thunder; test ! -e /usr/lib/python3/dist-packages/thunder/__init__.py")
     print("Debian packages: installed, used, removed")
 
@@ -149,6 +160,7 @@ def main():
         packages = pathlib.Path(rest[1] if rest else f"{folder}/packages")
         if not rest:
             print(run(tool, "--output", packages))
+        lint(packages)
         base = f"{folder}/base"
         make_base(base)
         debian_packages(base, packages, version)

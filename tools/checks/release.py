@@ -1,8 +1,15 @@
-"""The newest release of CHANGELOG.md, which CMake takes for the version, is that of the header and of the Python package; none has more than
+"""The newest release of CHANGELOG.md, which CMake takes for the version, is that of the header and of what packages say; none has more than
 100 lines."""
 import re
 
-CHANGES, HEADER, PYTHON = "CHANGELOG.md", "include/thunder.h", "bindings/python/pyproject.toml"
+CHANGES = "CHANGELOG.md"
+# Where the version stands, its parts in the order of the pattern's finds.
+PLACES = {
+    "include/thunder.h": r"^#define THUNDER_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$",
+    "bindings/python/pyproject.toml": r'^version = "(.*)"$',
+    "CITATION.cff": r"^version: (.*)$",
+    "cmake/debian/changelog": r"\Athunder \((.*?)\)",
+}
 
 
 def check(tree):
@@ -14,13 +21,9 @@ def check(tree):
     for release in re.split(r"^## ", tree.read(CHANGES), flags=re.MULTILINE)[1:]:
         if len(release.splitlines()) > 100:
             tree.fail(CHANGES, f"{release.split()[0]} has {len(release.splitlines())} lines; a release has at most 100, by area")
-    for place in (HEADER, PYTHON):
+    for place, pattern in PLACES.items():
         if place not in tree.files:
             continue
-        text = tree.read(place)
-        if place == HEADER:
-            found = ".".join(re.findall(r"^#define THUNDER_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", text, re.MULTILINE))
-        else:
-            found = "".join(re.findall(r'^version = "(.*)"$', text, re.MULTILINE))
+        found = ".".join(re.findall(pattern, tree.read(place), re.MULTILINE))
         if found != newest[1]:
             tree.fail(place, f"the version is {found}, that of {CHANGES} {newest[1]}")

@@ -1,0 +1,1 @@
+eval "$(thunder completion bash)"

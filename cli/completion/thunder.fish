@@ -1,0 +1,1 @@
+thunder completion fish | source
