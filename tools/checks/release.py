@@ -1,5 +1,5 @@
 """The newest release of CHANGELOG.md, which CMake takes for the version, is that of the header and of what packages say; none has more than
-100 lines."""
+100 lines, and no line stands twice."""
 import re
 
 CHANGES = "CHANGELOG.md"
@@ -21,6 +21,9 @@ def check(tree):
     for release in re.split(r"^## ", tree.read(CHANGES), flags=re.MULTILINE)[1:]:
         if len(release.splitlines()) > 100:
             tree.fail(CHANGES, f"{release.split()[0]} has {len(release.splitlines())} lines; a release has at most 100, by area")
+    lines = [line for line in tree.read(CHANGES).splitlines() if len(line) > 40]
+    for line in sorted({line for line in lines if lines.count(line) > 1}):
+        tree.fail(CHANGES, f"the line stands twice: {line}")
     for place, pattern in PLACES.items():
         if place not in tree.files:
             continue

@@ -61,6 +61,7 @@ CASES = (
     ({"CHANGELOG.md": "## [1.2.3] - today\n", "bindings/README.md": "B.\n", "bindings/python/README.md": "P.\n",
       "bindings/python/pyproject.toml": 'version = "1.2.4"\n'}, "the version is 1.2.4, that of CHANGELOG.md 1.2.3"),
     ({"CHANGELOG.md": "## [Unreleased]\n"}, "there is no release such as"),
+    ({"CHANGELOG.md": "## [1.2.3]\n" + 2 * "- What was mended, in a line long enough to be told.\n"}, "the line stands twice: - What was mended"),
     ({"CHANGELOG.md": "## [1.2.3]\n", "CITATION.cff": "version: 1.2.2\n"}, "the version is 1.2.2, that of CHANGELOG.md 1.2.3"),
     ({"CHANGELOG.md": "## [1.2.3]\n" + "- A line.\n" * 100}, "[1.2.3] has 101 lines"),
     (where("`core/base/status.c`"), "there is no core/base/status.c"),
