@@ -45,7 +45,7 @@ constexpr Command kCommands[] = {
      kRun, "thunder run model.onnx --dim batch=3 --check eager", 1, kAnyNumber, ScriptWords::verbatim, run_file},
     {"inspect", "FILE", "say what a file takes, gives and consists of",
      "Of saved programs each with its sizes, weights and ops; of an ONNX model also what is not imported, where the exit status is 1;\n"
-     "of safetensors, .npy and IDX files names, dtypes and shapes. Of any other file it says what it is.",
+     "of safetensors and .npy files names, dtypes and shapes. Of any other file it says what it is.",
      kInspect, "thunder inspect model.onnx", 1, 1, ScriptWords::none, inspect_file},
     {"export", "--c FOLDER FILE.thunder", "write a saved program as C and objects that need no libthunder", "", kExport,
      "thunder export --c generated model.thunder", 1, 1, ScriptWords::none, export_program},

@@ -176,23 +176,18 @@ std::shared_ptr<Entry> make_loaded_entry(const SavedProgram& p) {
 }  // namespace
 
 std::unique_ptr<Entry> Dynamic::specialise_by_class(const Wanted& wanted, Traced& traced, InterruptCheck& check) {
-  if (!traced.varies) return nullptr;
   for (const auto& c : traced.classes)
     if (auto entry = c->program_for(wanted, check)) return entry;
-  if (traced.classes.size() == kMostClasses) return nullptr;
+  if (traced.classes.size() == kMostClasses || traced.alone == kMostAlone) return nullptr;
   std::string why;
   auto derived = null_if_refused(why, [&] { return SizeClass::derive(wanted, *traced.program, check, why); });
-  const bool logs = wanted.context.logs(LogName::dynamic, LogLevel::info);
-  if (!derived) {
-    traced.varies = ++traced.refused < kMostRefused;
-    if (logs)
-      wanted.context.log(LogLevel::info, LogName::dynamic, wanted.function.name(), "",
-                         cat(traced.varies ? "this size" : "each size", " is compiled in full: ", why));
-    return nullptr;
-  }
-  if (logs)
+  traced.alone += !derived || derived->has_numbers();
+  if (wanted.context.logs(LogName::dynamic, LogLevel::info))
     wanted.context.log(LogLevel::info, LogName::dynamic, wanted.function.name(), "",
-                       cat("lines for all sizes for which ", derived->text()));
+                       derived                      ? cat("lines for all sizes for which ", derived->text())
+                       : traced.alone == kMostAlone ? cat("each size is compiled in full: ", why)
+                                                    : cat("this size is compiled in full: ", why));
+  if (!derived) return nullptr;
   traced.classes.insert(traced.classes.begin(), std::move(derived));
   return traced.classes.front()->program_for(wanted, check);
 }

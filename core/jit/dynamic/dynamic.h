@@ -39,14 +39,13 @@ class Dynamic {
   struct Traced {
     std::shared_ptr<const SymbolicProgram> program;
     std::vector<std::unique_ptr<const SizeClass>> classes;  // the one that was derived last in front
-    size_t refused = 0;  // times that no class was found
-    bool varies = true;  // false: each size is compiled in full
+    size_t alone = 0;  // times that there was none, or one for a size that is a number in it
   };
   std::unique_ptr<Entry> specialise_by_class(const Wanted& wanted, Traced& traced, InterruptCheck& check);
 
   // Of one trace; a size that fits none of them is then compiled in full.
   static constexpr size_t kMostClasses = 12;
-  static constexpr size_t kMostRefused = 2;
+  static constexpr size_t kMostAlone = 4;
   std::vector<Traced> programs_;
   std::vector<SharedSizes> failed_;  // what the function cannot be traced with
   size_t traced_ = 0;

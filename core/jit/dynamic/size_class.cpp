@@ -23,10 +23,10 @@ std::vector<int64_t> values_of_symbols(const SavedProgram& recorded, const Value
   return symbol_values(recorded.trace, types, integer_symbols(recorded, in));
 }
 
-// All symbols that arguments have.
-KeptSymbols symbols_of(const SavedProgram& recorded, const Values& in) {
+// All symbols that arguments have, with these values.
+KeptSymbols symbols_of(const SavedProgram& recorded, std::vector<int64_t> values) {
   KeptSymbols out;
-  out.values = values_of_symbols(recorded, in);
+  out.values = std::move(values);
   out.sizes.resize(out.values.size()), out.kept.resize(out.values.size());
   for (const SavedInput& leaf : recorded.inputs) {
     out.integers.push_back(leaf.symbol);
@@ -85,7 +85,7 @@ std::unique_ptr<SizeClass> SizeClass::derive(const Wanted& wanted, const Symboli
   const SavedProgram& recorded = of.function->programs()[0];
   if (const char* obstacle = find_obstacle(wanted)) return why = obstacle, nullptr;
   const SymbolicInputs symbolic{of.recorded, recorded.formulas};
-  KeptSymbols symbols = symbols_of(recorded, wanted.in);
+  KeptSymbols symbols = symbols_of(recorded, values_of_symbols(recorded, wanted.in));
   for (std::vector<size_t> kept; !(kept = numbers_of_kept(symbols)).empty();) {
     DimReads reads(DimReads::Of::lines);
     const RecordEntry recording = [&] {
@@ -107,9 +107,16 @@ std::unique_ptr<SizeClass> SizeClass::derive(const Wanted& wanted, const Symboli
   return nullptr;
 }
 
+bool SizeClass::has_numbers() const {
+  const std::vector<bool> all = symbols_of(of_.function->programs()[0], symbols_.values).kept;
+  return all != symbols_.kept;
+}
+
 std::string SizeClass::text() const {
-  return lines_->conditions.empty() ? "nothing is asked of them"
-                                    : join(lines_->conditions, ", ", [](const DimCondition& c) { return c.formula(); });
+  std::vector<std::string> all;
+  for (const DimCondition& c : lines_->conditions) all.push_back(c.formula());
+  if (has_numbers()) all.push_back("those that are looked at as numbers are the same");
+  return all.empty() ? "nothing is asked of them" : join(all, ", ", [](auto& c) { return c; });
 }
 
 std::unique_ptr<Entry> SizeClass::make_entry(const Values& in, std::span<const int64_t> symbols) const {

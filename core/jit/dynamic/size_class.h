@@ -17,6 +17,8 @@ class SizeClass {
   std::unique_ptr<Entry> program_for(const Wanted& wanted, InterruptCheck& check) const;
   // The conditions, as guards are written.
   std::string text() const;
+  // Whether a size that is a symbol of the program is a number in it.
+  bool has_numbers() const;
 
  private:
   SizeClass(const SymbolicProgram& of, std::unique_ptr<Entry> lines, KeptSymbols symbols)

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "ir/dim_reads.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
 #include "ops/samples.h"
@@ -201,7 +202,7 @@ void forward_vjp(Grad& g) {
 // five more.
 bool computes_scores_again(const Call& c) {
   const TensorType& key = c.type(kBackward.key);
-  return key.device != Device::cpu && hint(key.shape[key.rank() - 2]) > hint(key.shape[key.rank() - 1]);
+  return key.device != Device::cpu && is_less(key.shape[key.rank() - 1], key.shape[key.rank() - 2]);
 }
 
 Results backward(Call& c) {

@@ -1,5 +1,6 @@
 // batch_norm: channels standardised over the batch while training, by running statistics otherwise.
 #include "base/text.h"
+#include "ir/dim_reads.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
 #include "ops/samples.h"
@@ -27,10 +28,10 @@ Dim values_per_channel(const TensorType& x) {
 }
 // Training with one value in each channel is refused. An empty batch changes nothing, as in PyTorch.
 void require_batch(const Call& c, size_t input) {
-  c.require(hint(values_per_channel(c.type(input))) != 1,
+  c.require(!is_equal(values_per_channel(c.type(input)), 1),
             "training needs more than one value in each channel, got input ", name(c.type(input)));
 }
-bool is_empty(const Call& c, size_t input) { return hint(values_per_channel(c.type(input))) == 0; }
+bool is_empty(const Call& c, size_t input) { return is_equal(values_per_channel(c.type(input)), 0); }
 
 struct Moments {
   Var mean, variance;  // of size 1 in all but the channels

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/thread_pool.h"
+#include "ir/dim_reads.h"
 #include "ops/batch.h"
 #include "ops/formulas.h"
 #include "ops/grad.h"
@@ -34,14 +35,14 @@ void max_pool2d_meta(const Call& c, Types& out) {
     const Dim in = t.shape[2 + i];
     c.require(w.padding[i] <= w.size[i] / 2, "padding must be at most half of kernel_size, got ", w.padding[i], " and ",
               w.size[i]);
-    c.require(w.padding[i] == 0 || w.dilation[i] <= hint(in), "dilation ", w.dilation[i],
+    c.require(w.padding[i] == 0 || is_at_most(w.dilation[i], in), "dilation ", w.dilation[i],
               " leaves windows without a pixel; input is ", name(t));
     const int64_t reach = (w.size[i] - 1) * w.dilation[i] + 1, up = c.flag(5) ? w.stride[i] - 1 : 0;
     Dim n = (in + (2 * w.padding[i] - reach + up)) / w.stride[i] + 1;
     // With ceil_mode, a window that would begin in the right padding is left out.
-    if (c.flag(5) && hint((n - 1) * w.stride[i]) >= hint(in + w.padding[i])) n = n - 1;
-    c.require(hint(in) >= 1 && hint(n) >= 1, "the window reaches over ", reach, " pixels, the padded input has ",
-              name(in + 2 * w.padding[i]), "; input is ", name(t));
+    if (c.flag(5) && is_at_most(in + w.padding[i], (n - 1) * w.stride[i])) n = n - 1;
+    c.require(is_at_most(1, in) && is_at_most(1, n), "the window reaches over ", reach,
+              " pixels, the padded input has ", name(in + 2 * w.padding[i]), "; input is ", name(t));
     t.shape[2 + i] = n;
   }
   out.push(t);
