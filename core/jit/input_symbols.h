@@ -23,6 +23,7 @@ struct KeptSymbols {
   std::vector<int64_t> values;                   // by symbol, in this call
   std::vector<bool> sizes;                       // by symbol: it is a size, of 2 or more; else an integer
   std::vector<bool> kept;                        // by symbol: it is a symbol of the lines, too; else its value
+  bool writes = false;                           // the function wrote tensors, be it only what it had made
 };
 
 // For each symbol the leaves and dims that have it.

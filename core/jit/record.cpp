@@ -104,7 +104,7 @@ Trace finish_trace(TracingScope& scope, Values& out, Entry& entry, const Tracing
   scope.take_results(out);
   Trace trace = scope.finish(note_results(out, entry));
   if (how.mask && scope.wrote()) entry.roots = scope.roots(trace);
-  if (how.kept && scope.wrote()) scope.keep_views();
+  if (how.kept && how.kept->writes) scope.keep_views();
   entry.guards = scope.take_guards();
   for (size_t i = entry.leaves; i < trace.inputs.size(); i++)
     entry.bindings.push_back({Binding::kCaptured, scope.captured()[i]});

@@ -95,8 +95,16 @@ bool TracingScope::is_contiguous(const Tensor& proxy) {
   return recorder_->is_contiguous(proxy.value());
 }
 
+// The strides of a view come from the sizes of what it shows and from the numbers of the views on the way.
 void TracingRecorder::read_sizes_of_reshapes() const {
-  for (ValueId v : reshaped_) hint_sizes(type(v).shape);
+  for (ValueId v : reshaped_) {
+    hint_sizes(type(v).shape);
+    for (const Node* view = aliases_.view_of(v); view; view = aliases_.view_of(view->args[0].v)) {
+      hint_sizes(type(view->args[0].v).shape);
+      for (const Arg& a : view->args)
+        if (a.kind == ArgKind::dims) hint_sizes(a.dim_list());
+    }
+  }
 }
 
 void TracingRecorder::recorded(const Node& node) {

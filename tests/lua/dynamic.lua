@@ -2,10 +2,10 @@
 local th = require "thunder"
 local page = require "support.page"
 local text, count = page.run "../docs/dynamic.md"
-assert(count == 4)
+assert(count == 5)
 local shown = page.read "../docs/dynamic.md"
 assert(text:find(shown:match "```\n(2\nthe structure.-)\n```", 1, true) == 1, text) -- what the page says that the first block prints
-assert(text:find "true\nfalse\n.*is marked to vary and cannot: the function looks at it as a number.*\ntrue\n2\ntrue$", text)
+assert(text:find "true\nfalse\n.*is marked to vary and cannot: the function looks at it as a number.*\nits lines serve all sizes for which .-\ntrue\n2\ntrue$", text)
 
 local traced = 0
 local f = th.compile(function(x)

@@ -26,7 +26,7 @@ std::vector<int64_t> values_of_symbols(const SavedProgram& recorded, const Value
 // All symbols that arguments have, with these values.
 KeptSymbols symbols_of(const SavedProgram& recorded, std::vector<int64_t> values) {
   KeptSymbols out;
-  out.values = std::move(values);
+  out.values = std::move(values), out.writes = !recorded.roots.empty();
   out.sizes.resize(out.values.size()), out.kept.resize(out.values.size());
   for (const SavedInput& leaf : recorded.inputs) {
     out.integers.push_back(leaf.symbol);
@@ -131,12 +131,8 @@ std::unique_ptr<Entry> SizeClass::make_entry(const Values& in, std::span<const i
   entry->size_class = text();
   Substitution sizes(std::vector<Dim>(symbols.begin(), symbols.end()));
   Specialisation specialise(lines_->traces[0].store, sizes);
-  entry->traces.push_back(specialise(lines_->traces.front()));
-  entry->traces.push_back(specialise(lines_->traces.back()));
-  for (const StageTime& t : lines_->stages) entry->stages.push_back({t.name, 0, false, false});
-  const auto last = std::find_if(entry->stages.begin(), entry->stages.end(),
-                                 [&](const StageTime& t) { return t.name == lines_->traces.back().pass; });
-  if (last != entry->stages.end()) last->changed = true;
+  for (const Trace& t : lines_->traces) entry->traces.push_back(specialise(t));
+  for (const StageTime& t : lines_->stages) entry->stages.push_back({t.name, 0, t.changed, false});
   return entry;
 }
 
