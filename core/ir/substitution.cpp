@@ -43,6 +43,7 @@ Dim Substitution::replace(Dim d) {
 
 // The recursion follows how deep ops are nested in their own definitions, never the length of a program.
 const Node* Specialisation::specialise(const Node* node) {
+  if (const auto known = made_.find(node); known != made_.end()) return known->second;
   const auto is_symbolic = [](const Arg& a) {
     const auto any = [](std::span<const Dim> dims) {
       return std::any_of(dims.begin(), dims.end(), [](Dim d) { return !d.constant(); });
@@ -55,9 +56,7 @@ const Node* Specialisation::specialise(const Node* node) {
     body.push_back(specialise(inner));
     changes |= body.back() != inner;
   }
-  if (!changes) return node;
-  const auto [it, fresh] = made_.try_emplace(node, nullptr);
-  if (!fresh) return it->second;
+  if (!changes) return made_[node] = node;
   SmallVector<Arg, 8> args(node->args);
   size_t count = 0;
   for (const Arg& a : args) count += a.kind == ArgKind::dims ? a.count : 0;
