@@ -63,6 +63,9 @@ def words_of_help(man):
         assert section, f"the manual page lacks {command}"
         for option in re.findall(r"^  (--[\w-]+)", told.stdout, re.MULTILINE):
             assert option in section[0], f"{command} {option} is not in the manual page"
+    if shutil.which("mandoc"):
+        told = subprocess.run(["mandoc", "-Tlint", "-W", "warning", man], capture_output=True, text=True, check=False)
+        assert told.stdout == "", told.stdout
     version = run("version").stdout
     assert len(listed) > 12 and version == run("--version").stdout, listed
     assert re.fullmatch(r"thunder \d+\.\d+\.\d+( \([0-9a-f]{7,}, \d{4}-\d\d-\d\d\))?\n", version), version
