@@ -12,18 +12,6 @@
 namespace thunder {
 namespace {
 
-int64_t fold(DimOp op, int64_t a, int64_t b) {
-  switch (op) {
-    case DimOp::add: return checked_add(a, b);
-    case DimOp::sub: return checked_sub(a, b);
-    case DimOp::mul: return checked_mul(a, b);
-    default:
-      require(b > 0, "size ", a, " ", static_cast<char>(op), " ", b, ": the divisor must be positive");
-      // Floor division, as in Python and Lua.
-      return op == DimOp::div ? a / b - (a % b < 0) : a % b + (a % b < 0 ? b : 0);
-  }
-}
-
 // A dim as the product of a constant and another dim.
 std::pair<int64_t, Dim> split_constant_factor(Dim d) {
   if (d.constant() || d.expr()->op != DimOp::mul) return {1, d};
@@ -81,18 +69,30 @@ uint64_t formula_hash(const DimExpr& e) {
   return mix(mix(word(e.a), static_cast<uint64_t>(e.op)), word(e.b));
 }
 
-Dim combine(DimOp op, Dim a, Dim b) {
-  if (a.constant() && b.constant()) return fold(op, a.value(), b.value());
+}  // namespace
+
+int64_t apply(DimOp op, int64_t a, int64_t b) {
+  switch (op) {
+    case DimOp::add: return checked_add(a, b);
+    case DimOp::sub: return checked_sub(a, b);
+    case DimOp::mul: return checked_mul(a, b);
+    default:
+      require(b > 0, "size ", a, " ", static_cast<char>(op), " ", b, ": the divisor must be positive");
+      // Floor division, as in Python and Lua.
+      return op == DimOp::div ? a / b - (a % b < 0) : a % b + (a % b < 0 ? b : 0);
+  }
+}
+
+Dim apply(DimOp op, Dim a, Dim b) {
+  if (a.constant() && b.constant()) return apply(op, a.value(), b.value());
   return (a.constant() ? b : a).expr()->owner->make(op, a, b);
 }
 
-}  // namespace
-
-Dim operator+(Dim a, Dim b) { return combine(DimOp::add, a, b); }
-Dim operator-(Dim a, Dim b) { return combine(DimOp::sub, a, b); }
-Dim operator*(Dim a, Dim b) { return combine(DimOp::mul, a, b); }
-Dim operator/(Dim a, Dim b) { return combine(DimOp::div, a, b); }
-Dim operator%(Dim a, Dim b) { return combine(DimOp::mod, a, b); }
+Dim operator+(Dim a, Dim b) { return apply(DimOp::add, a, b); }
+Dim operator-(Dim a, Dim b) { return apply(DimOp::sub, a, b); }
+Dim operator*(Dim a, Dim b) { return apply(DimOp::mul, a, b); }
+Dim operator/(Dim a, Dim b) { return apply(DimOp::div, a, b); }
+Dim operator%(Dim a, Dim b) { return apply(DimOp::mod, a, b); }
 
 void Dims::clear() {
   by_content_.clear(), exprs_.clear();
@@ -132,7 +132,7 @@ Dim Dims::make(DimOp op, Dim a, Dim b) {
   if (const DimExpr turned{this, op, b, a, 0, 0}; turns)
     if (auto it = by_content_.find(&turned); it != by_content_.end()) return Dim(*it);
   const DimReads::Pause decides_nothing;
-  wanted.hint = fold(op, hint(a), hint(b)), wanted.hash = formula_hash(wanted);
+  wanted.hint = apply(op, hint(a), hint(b)), wanted.hash = formula_hash(wanted);
   exprs_.push_back(std::make_unique<DimExpr>(wanted));
   by_content_.insert(exprs_.back().get());
   return Dim(exprs_.back().get());
@@ -164,7 +164,7 @@ int64_t Dims::evaluate(Dim d, const std::vector<int64_t>& symbols) {
     }
     const DimExpr& e = *top.expr();
     const auto a = value(e.a), b = value(e.b);
-    if (a && b) known[&e] = fold(e.op, *a, *b);
+    if (a && b) known[&e] = apply(e.op, *a, *b);
     if (!b) todo.push_back(e.b);
     if (!a) todo.push_back(e.a);
   }

@@ -79,6 +79,10 @@ Dim operator*(Dim, Dim);
 Dim operator/(Dim, Dim);
 Dim operator%(Dim, Dim);
 
+// The same by name, of dims and of plain numbers. Requires: not a symbol.
+Dim apply(DimOp op, Dim a, Dim b);
+int64_t apply(DimOp op, int64_t a, int64_t b);
+
 // The value if constant, the traced hint if symbolic, which is noted as a read (DimReads).
 inline int64_t hint(Dim d) { return d.value(); }
 void append(std::string& out, Dim);

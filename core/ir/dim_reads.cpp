@@ -10,11 +10,11 @@ namespace {
 
 thread_local DimReads* reads = nullptr;
 
+}  // namespace
+
 bool is_so(int64_t a, DimCondition::Is is, int64_t b) {
   return is == DimCondition::Is::equal ? a == b : is == DimCondition::Is::less ? a < b : a <= b;
 }
-
-}  // namespace
 
 bool DimCondition::holds_for(const std::vector<int64_t>& symbols) const {
   return is_so(Dims::evaluate(a, symbols), is, Dims::evaluate(b, symbols)) == holds;

@@ -20,6 +20,9 @@ struct DimCondition {
   std::string formula() const;
 };
 
+// What a comparison of two numbers gives.
+bool is_so(int64_t a, DimCondition::Is is, int64_t b);
+
 // Compares the values seen while tracing. If a side is symbolic, the result is noted as a condition.
 bool compare(Dim a, DimCondition::Is is, Dim b);
 // The same inside of an op, whose line is decided again for other sizes: a condition only where lines are kept
@@ -28,6 +31,9 @@ bool decide(Dim a, DimCondition::Is is, Dim b);
 inline bool is_at_most(Dim a, Dim b) { return decide(a, DimCondition::Is::at_most, b); }
 inline bool is_less(Dim a, Dim b) { return decide(a, DimCondition::Is::less, b); }
 inline bool is_equal(Dim a, Dim b) { return decide(a, DimCondition::Is::equal, b); }
+// For code that works on numbers, too.
+inline bool is_less(int64_t a, int64_t b) { return a < b; }
+inline bool is_equal(int64_t a, int64_t b) { return a == b; }
 
 // The value that was seen while tracing; the read is not recorded.
 int64_t unnoted_hint(Dim d);

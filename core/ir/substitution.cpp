@@ -4,20 +4,6 @@
 #include <optional>
 
 namespace thunder {
-namespace {
-
-Dim make(DimOp op, Dim a, Dim b) {
-  switch (op) {
-    case DimOp::add: return a + b;
-    case DimOp::sub: return a - b;
-    case DimOp::mul: return a * b;
-    case DimOp::div: return a / b;
-    default: return a % b;
-  }
-}
-
-}  // namespace
-
 Dim Substitution::replace(Dim d) {
   const auto find = [&](Dim of) -> std::optional<Dim> {
     if (of.constant()) return of;
@@ -34,29 +20,33 @@ Dim Substitution::replace(Dim d) {
     }
     const DimExpr& e = *top.expr();
     const auto a = find(e.a), b = find(e.b);
-    if (a && b) known_[&e] = make(e.op, *a, *b);
+    if (a && b) known_[&e] = apply(e.op, *a, *b);
     if (!b) todo.push_back(e.b);
     if (!a) todo.push_back(e.a);
   }
   return *find(d);
 }
 
+namespace {
+
 // The recursion follows how deep ops are nested in their own definitions, never the length of a program.
-const Node* Specialisation::specialise(const Node* node) {
-  if (const auto known = made_.find(node); known != made_.end()) return known->second;
+bool has_symbols(const Node& node) {
   const auto is_symbolic = [](const Arg& a) {
-    const auto any = [](std::span<const Dim> dims) {
-      return std::any_of(dims.begin(), dims.end(), [](Dim d) { return !d.constant(); });
-    };
-    return a.kind == ArgKind::symbolic || (a.kind == ArgKind::dims && any(a.dim_list()));
+    if (a.kind != ArgKind::dims) return a.kind == ArgKind::symbolic;
+    const auto dims = a.dim_list();
+    return std::any_of(dims.begin(), dims.end(), [](Dim d) { return !d.constant(); });
   };
-  bool changes = std::any_of(node->args.begin(), node->args.end(), is_symbolic);
+  return std::any_of(node.args.begin(), node.args.end(), is_symbolic) ||
+         std::any_of(node.body.begin(), node.body.end(), [](const Node* inner) { return has_symbols(*inner); });
+}
+
+}  // namespace
+
+const Node* Specialisation::specialise(const Node* node) {
+  if (!has_symbols(*node)) return node;
+  if (const auto known = made_.find(node); known != made_.end()) return known->second;
   std::vector<const Node*> body;
-  for (const Node* inner : node->body) {
-    body.push_back(specialise(inner));
-    changes |= body.back() != inner;
-  }
-  if (!changes) return made_[node] = node;
+  for (const Node* inner : node->body) body.push_back(specialise(inner));
   SmallVector<Arg, 8> args(node->args);
   size_t count = 0;
   for (const Arg& a : args) count += a.kind == ArgKind::dims ? a.count : 0;

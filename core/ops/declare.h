@@ -12,7 +12,7 @@ struct RowExtras {
   VjpFn vjp = nullptr;
   std::string_view nondiff = {};
   BatchFn batch = nullptr;
-  ViewFn view = nullptr;
+  ViewRule view = {};
   WriteThroughFn write_through = nullptr;
   SamplesFn samples = nullptr;
   std::string_view alias_of = {};

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "ir/dim_reads.h"
 #include "ir/elements.h"
 #include "ops/op.h"
 #include "ops/rows.h"
@@ -110,7 +111,7 @@ inline Status* copy_dense(const KernelArgs& k) {
   return nullptr;
 }
 // What a view prim shows of the input, copied.
-template <ViewFn view>
+template <ViewFn<int64_t> view>
 Status* copy_view(const KernelArgs& k) {
   if (k.out[0].elements() == 0) return nullptr;
   const auto rank = static_cast<size_t>(k.in[0].rank);
@@ -123,7 +124,14 @@ Status* copy_view(const KernelArgs& k) {
   copy_strided(from, k.out[0]);
   return nullptr;
 }
-inline bool same_view(std::span<const int64_t>, std::span<const Arg>, std::span<const int64_t>, ViewOf&) {
+// A size that an op is given, as a view's rule computes with it.
+template <class Size>
+Size size_as(Dim d) {
+  if constexpr (std::is_same_v<Size, Dim>) return d;
+  else return d.value();
+}
+template <class Size>
+bool same_view(std::span<const Size>, std::span<const Arg>, std::span<const Size>, ViewAt<Size>&) {
   return true;
 }
 

@@ -40,19 +40,29 @@ struct KernelArgs {
   ThreadPool* threads = nullptr;
 };
 
-// Where a view prim's result lies in the memory of its first input. False: these strides need a copy.
-struct ViewOf {
-  Sizes strides;       // in: the input's; out: the result's (elements)
-  int64_t offset = 0;  // out: elements from the input's first element
+// Where a view prim's result lies in the memory of its first input, in numbers or in formulas of symbols.
+template <class Size>
+struct ViewAt {
+  SmallVector<Size, 6> strides;  // in: the input's; out: the result's (elements)
+  Size offset = 0;               // out: elements from the input's first element
 };
+using ViewOf = ViewAt<int64_t>;
 
 using MetaFn = void (*)(const Call&, Types&);
 using DecomposeFn = Results (*)(Call&);
 using VjpFn = void (*)(Grad&);
 using BatchFn = Results (*)(Batch&);
 using KernelFn = Status* (*)(const KernelArgs&);
-using ViewFn = bool (*)(std::span<const int64_t> in_sizes, std::span<const Arg> args,
-                        std::span<const int64_t> out_sizes, ViewOf&);
+// False: these strides need a copy.
+template <class Size>
+using ViewFn = bool (*)(std::span<const Size> in_sizes, std::span<const Arg> args, std::span<const Size> out_sizes,
+                        ViewAt<Size>&);
+// One template, for both kinds of sizes. What it decides of symbols it asks is_equal and its like, which note it.
+struct ViewRule {
+  ViewFn<int64_t> numbers = nullptr;
+  ViewFn<Dim> symbols = nullptr;
+  constexpr explicit operator bool() const { return numbers != nullptr; }
+};
 using WriteThroughFn = ValueId (*)(Call& view, ValueId base, ValueId written);
 using SamplesFn = void (*)(Samples&);
 
@@ -119,7 +129,7 @@ struct OpRow {
   std::string_view nondiff = {};
   BatchFn batch =
       nullptr;  // the op over a batch of its operands, for vmap; without one what `ops/batch.cpp` says of its kind
-  ViewFn view = nullptr;
+  ViewRule view = {};
   WriteThroughFn write_through = nullptr;
   SamplesFn samples = nullptr;
   uint32_t tags = 0;
@@ -156,7 +166,7 @@ struct OpDef : Op {
   DecomposeFn decompose = nullptr;
   VjpFn vjp = nullptr;
   BatchFn batch = nullptr;
-  ViewFn view = nullptr;
+  ViewRule view = {};
   WriteThroughFn write_through = nullptr;
   SamplesFn samples = nullptr;
   uint32_t tags = 0;

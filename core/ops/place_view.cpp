@@ -3,12 +3,30 @@
 #include <algorithm>
 
 namespace thunder {
+namespace {
+
+Sizes dense(std::span<const int64_t> sizes) { return dense_strides(sizes); }
+Shape dense(std::span<const Dim> sizes) { return dense_stride_formulas(sizes); }
+
+template <class Size>
+bool place(ViewFn<Size> rule, std::span<const Size> sizes, std::span<const Arg> args, std::span<const Size> to,
+           ViewAt<Size>& view) {
+  if (std::none_of(to.begin(), to.end(), [](Size size) { return is_equal(size, 0); }))
+    return rule(sizes, args, to, view);
+  view.strides = dense(to);
+  return true;
+}
+
+}  // namespace
 
 bool place_view(const OpDef& op, std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t> to,
                 ViewOf& view) {
-  if (std::find(to.begin(), to.end(), 0) == to.end()) return op.view(sizes, args, to, view);
-  view.strides = dense_strides(to);
-  return true;
+  return place(op.view.numbers, sizes, args, to, view);
+}
+
+bool place_view(const OpDef& op, std::span<const Dim> sizes, std::span<const Arg> args, std::span<const Dim> to,
+                ViewAt<Dim>& view) {
+  return place(op.view.symbols, sizes, args, to, view);
 }
 
 Ref<Tensor> view_tensor(const OpDef& op, const Tensor& in, std::span<const Arg> args, const TensorType& type) {

@@ -6,10 +6,12 @@
 
 namespace thunder {
 
-// As op.view, on concrete sizes. What has no elements is dense, wherever its base lies: no step is made in it, and
-// steps computed from its strides may not fit in 64 bits.
+// As op.view. What has no elements is dense, wherever its base lies: no step is made in it, and steps computed from its
+// strides may not fit in 64 bits.
 bool place_view(const OpDef& op, std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t> to,
                 ViewOf& view);
+bool place_view(const OpDef& op, std::span<const Dim> sizes, std::span<const Arg> args, std::span<const Dim> to,
+                ViewAt<Dim>& view);
 
 // The result of a view prim on a concrete tensor, in its memory. Null: its strides require a copy.
 Ref<Tensor> view_tensor(const OpDef& op, const Tensor& in, std::span<const Arg> args, const TensorType& type);

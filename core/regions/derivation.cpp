@@ -53,7 +53,7 @@ std::optional<ValueId> Derivation::find_or_add_view(const Node& n, ValueId of) {
 }
 
 std::optional<ValueId> Derivation::derive_line(const Node& n) {
-  const bool is_view = def(n).view != nullptr;
+  const bool is_view = static_cast<bool>(def(n).view);
   if (n.results.size() != 1 || !(is_view || def(n).has(kElementwise)) || def(n).has(kRandom)) return std::nullopt;
   const ValueId made = n.results[0];
   const bool is_alike = store_.type(made).shape == store_.type(wanted_).shape;

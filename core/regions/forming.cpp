@@ -32,7 +32,7 @@ size_t Regions::form_region_from(size_t first) {
     if (!fits() && !(remove_unconnected() && fits())) undo_split(again), state_ = std::move(of_all);
   }
   const auto views = static_cast<size_t>(
-      std::count_if(again.begin(), again.end(), [](const Node* n) { return def(*n).view != nullptr; }));
+      std::count_if(again.begin(), again.end(), [](const Node* n) { return static_cast<bool>(def(*n).view); }));
   // There may be no nodes left, if all of them are recomputed where they are read.
   const size_t room = taken - views - unconnected_.size() - !nodes_.empty();
   auto to = std::fill_n(entries_.begin() + static_cast<ptrdiff_t>(first), room, Entry());

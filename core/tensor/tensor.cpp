@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/in_use.h"
+#include "ir/dim_reads.h"
 #include "tensor/spares.h"
 #include "tensor/transfer.h"
 
@@ -19,17 +20,32 @@ Sizes dense_strides(std::span<const int64_t> sizes) {
 
 Sizes dense_strides(std::span<const Dim> shape) { return dense_strides(concrete(shape)); }
 
-bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
-  int64_t step = 1;  // at most the number of elements, which fits
-  for (int64_t n : sizes)
-    if (n == 0) return true;
+Shape dense_stride_formulas(std::span<const Dim> shape) {
+  Shape strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;)
+    strides[i - 1] = is_less(shape[i], 1) ? strides[i] : strides[i] * shape[i];
+  return strides;
+}
+
+namespace {
+
+template <class Size>
+bool are_dense(std::span<const Size> sizes, std::span<const Size> strides) {
+  Size step = 1;  // at most the number of elements, which fits
+  for (Size n : sizes)
+    if (is_equal(n, 0)) return true;
   for (size_t i = sizes.size(); i-- > 0;) {
-    if (sizes[i] == 1) continue;
-    if (strides[i] != step) return false;
-    step *= sizes[i];
+    if (is_equal(sizes[i], 1)) continue;
+    if (!is_equal(strides[i], step)) return false;
+    step = step * sizes[i];
   }
   return true;
 }
+
+}  // namespace
+
+bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides) { return are_dense(sizes, strides); }
+bool is_dense(std::span<const Dim> sizes, std::span<const Dim> strides) { return are_dense(sizes, strides); }
 
 namespace {
 

@@ -16,6 +16,9 @@ namespace thunder {
 Sizes dense_strides(std::span<const int64_t> sizes);
 Sizes dense_strides(std::span<const Dim> shape);
 bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides);
+// The same of sizes that may be symbols.
+Shape dense_stride_formulas(std::span<const Dim> shape);
+bool is_dense(std::span<const Dim> sizes, std::span<const Dim> strides);
 // Bytes that a dense tensor of this type takes; throws when it does not fit in 63 bits or a dim is negative.
 size_t dense_bytes(const TensorType&);
 

@@ -31,7 +31,7 @@ constexpr OpRow kRows[] = {
                  [](Batch& b) {
                    return b.invoke_same_op({b.operand(0), b.args[1]});
                  },
-             .view = same_view,
+             .view = {same_view, same_view},
              .write_through = [](Call&, ValueId, ValueId written) { return written; },
              .samples =
                  [](Samples& s) {

@@ -22,7 +22,7 @@ constexpr OpRow kRows[] = {
              .meta = same_meta,
              .reference = copy_dense,
              .nondiff = kStops,
-             .view = same_view,
+             .view = {same_view, same_view},
              .write_through = [](Call&, ValueId, ValueId written) { return written; },
              .tags = kElementwise}),
     composite("detach(tensor input) -> tensor", CastPolicy::none, "A view of the input that gradients do not pass.",

@@ -25,11 +25,12 @@ void slice_meta(const Call& c, Types& out) {
   }
   out.push(t);
 }
-bool slice_view(std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t> to, ViewOf& v) {
+template <class Size>
+bool slice_view(std::span<const Size> sizes, std::span<const Arg> args, std::span<const Size> to, ViewAt<Size>& v) {
   for (size_t i = 0; i < sizes.size(); i++) {
-    v.offset += args[1].d[i].value() * v.strides[i];
+    v.offset = v.offset + size_as<Size>(args[1].d[i]) * v.strides[i];
     // Along an axis of one element the step is irrelevant, and any step is accepted.
-    if (to[i] > 1) v.strides[i] *= args[3].d[i].value();
+    if (is_less(1, to[i])) v.strides[i] = v.strides[i] * size_as<Size>(args[3].d[i]);
   }
   return true;
 }
@@ -60,10 +61,10 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.slice(tensor input, int[] starts, int[] ends, int[] strides) -> tensor",
              .doc = "Every strides[i]-th element from starts[i] up to ends[i] of each dim i, without a copy.",
              .meta = slice_meta,
-             .reference = copy_view<slice_view>,
+             .reference = copy_view<slice_view<int64_t>>,
              .vjp = slice_vjp,
              .batch = batch_slice,
-             .view = slice_view,
+             .view = {slice_view, slice_view},
              .write_through = write_through_slice,
              .samples = slice_samples,
              .tags = kLinear}),

@@ -33,10 +33,11 @@ void diagonal_meta(const Call& c, Types& out) {
   t.shape.push_back(length);
   out.push(t);
 }
-bool diagonal_view(std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t>, ViewOf& v) {
+template <class Size>
+bool diagonal_view(std::span<const Size> sizes, std::span<const Arg> args, std::span<const Size>, ViewAt<Size>& v) {
   const Diagonal d = read_diagonal(args, sizes.size());
-  v.offset += d.left * v.strides[d.a] + d.above * v.strides[d.b];
-  Sizes strides;
+  v.offset = v.offset + Size(d.left) * v.strides[d.a] + Size(d.above) * v.strides[d.b];
+  SmallVector<Size, 6> strides;
   for (size_t i = 0; i < sizes.size(); i++)
     if (i != d.a && i != d.b) strides.push_back(v.strides[i]);
   strides.push_back(v.strides[d.a] + v.strides[d.b]);
@@ -85,11 +86,12 @@ void unfold_meta(const Call& c, Types& out) {
   t.shape.push_back(size);
   out.push(t);
 }
-bool unfold_view(std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t> to, ViewOf& v) {
+template <class Size>
+bool unfold_view(std::span<const Size> sizes, std::span<const Arg> args, std::span<const Size> to, ViewAt<Size>& v) {
   const size_t dim = normalize_axis(args[1].i, sizes.size());
   v.strides.push_back(v.strides[dim]);
   // No step is made along an axis of one element, and a step of any length may be asked for there.
-  if (to[dim] > 1) v.strides[dim] *= args[3].i;
+  if (is_less(1, to[dim])) v.strides[dim] = v.strides[dim] * Size(args[3].i);
   return true;
 }
 // Moves the last dim next to the dim that it was taken from, or back.
@@ -162,10 +164,10 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.diagonal(tensor input, int offset, int dim1, int dim2) -> tensor",
              .doc = "The elements on a diagonal of two dims, as a new last dim, without a copy.",
              .meta = diagonal_meta,
-             .reference = copy_view<diagonal_view>,
+             .reference = copy_view<diagonal_view<int64_t>>,
              .vjp = [](Grad& g) { g.add(0, with_diagonal(g, full_like(g.var(0), 0), g.cotangent())); },
              .batch = batch_diagonal,
-             .view = diagonal_view,
+             .view = {diagonal_view, diagonal_view},
              .write_through = [](Call& c, ValueId base, ValueId written) {
                return with_diagonal(c, c.builder.var(base), c.builder.var(written)).id;
              },
@@ -174,10 +176,10 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.unfold(tensor input, int dim, int size, int step) -> tensor",
              .doc = "The windows of a dim, whose elements form a new last dim, without a copy.",
              .meta = unfold_meta,
-             .reference = copy_view<unfold_view>,
+             .reference = copy_view<unfold_view<int64_t>>,
              .vjp = unfold_vjp,
              .batch = batch_unfold,
-             .view = unfold_view,
+             .view = {unfold_view, unfold_view},
              .write_through = write_through_unfold,
              .samples = sample_windows,
              .tags = kLinear}),

@@ -32,8 +32,9 @@ void view_dtype_meta(const Call& c, Types& out) {
   out.push(t);
 }
 
-bool same_places(std::span<const int64_t> sizes, std::span<const Arg>, std::span<const int64_t> to, ViewOf&) {
-  return std::equal(sizes.begin(), sizes.end(), to.begin(), to.end());
+template <class Size>
+bool same_places(std::span<const Size> sizes, std::span<const Arg>, std::span<const Size> to, ViewAt<Size>&) {
+  return std::equal(sizes.begin(), sizes.end(), to.begin(), to.end(), [](Size a, Size b) { return is_equal(a, b); });
 }
 
 ValueId write_bits(Call& c, ValueId, ValueId written) {
@@ -63,7 +64,7 @@ constexpr OpRow kRows[] = {
                  [](Batch& b) {
                    return b.invoke_same_op({b.operand(0), b.dtype(1)});
                  },
-             .view = same_places,
+             .view = {same_places, same_places},
              .write_through = write_bits}),
     composite("view_dtype(tensor input, dtype dtype) -> tensor", CastPolicy::none,
               "The same bits as elements of another dtype: view(dtype). Elements of another size change the last "

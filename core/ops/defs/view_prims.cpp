@@ -20,22 +20,25 @@ void reshape_meta(const Call& c, Types& out) {
 }
 
 // Axes that lie in memory as one run can be split and merged at will; others keep their own stride.
-bool reshape_view(std::span<const int64_t> sizes, std::span<const Arg>, std::span<const int64_t> to, ViewOf& v) {
-  Sizes strides(to.size(), 1);
+template <class Size>
+bool reshape_view(std::span<const Size> sizes, std::span<const Arg>, std::span<const Size> to, ViewAt<Size>& v) {
+  SmallVector<Size, 6> strides(to.size(), 1);
   // Walk both shapes from the back, a run of input axes at a time.
   size_t next = to.size();
   for (size_t i = sizes.size(); i-- > 0;) {
-    if (sizes[i] == 1) continue;
-    int64_t run = sizes[i], base = v.strides[i];
-    while (i > 0 && (sizes[i - 1] == 1 || v.strides[i - 1] == base * run)) run *= sizes[--i];
-    int64_t filled = 1;
-    while (next > 0 && filled < run) {
-      if (run % (filled * to[next - 1])) return false;
+    if (is_equal(sizes[i], 1)) continue;
+    Size run = sizes[i], base = v.strides[i];
+    const auto joins = [&](size_t axis) { return is_equal(sizes[axis], 1) || is_equal(v.strides[axis], base * run); };
+    while (i > 0 && joins(i - 1)) run = run * sizes[--i];
+    Size filled = 1;
+    while (next > 0 && is_less(filled, run)) {
+      const Size more = filled * to[next - 1];
+      if (!is_equal(run, more) && !is_equal(run % more, 0)) return false;
       next--;
       strides[next] = base * filled;
-      filled *= to[next];
+      filled = more;
     }
-    if (filled != run) return false;
+    if (!is_equal(filled, run)) return false;
   }
   while (next > 0) strides[--next] = 1;
   v.strides = strides;
@@ -58,8 +61,9 @@ void permute_meta(const Call& c, Types& out) {
   }
   out.push(r);
 }
-bool permute_view(std::span<const int64_t> sizes, std::span<const Arg> args, std::span<const int64_t>, ViewOf& v) {
-  Sizes strides;
+template <class Size>
+bool permute_view(std::span<const Size> sizes, std::span<const Arg> args, std::span<const Size>, ViewAt<Size>& v) {
+  SmallVector<Size, 6> strides;
   for (Dim d : args[1].dim_list()) strides.push_back(v.strides[normalize_axis(d.value(), sizes.size())]);
   v.strides = strides;
   return true;
@@ -85,10 +89,14 @@ void expand_meta(const Call& c, Types& out) {
   t.shape = Shape(to);
   out.push(t);
 }
-bool expand_view(std::span<const int64_t> sizes, std::span<const Arg>, std::span<const int64_t> to, ViewOf& v) {
-  Sizes strides(to.size(), 0);
+template <class Size>
+bool expand_view(std::span<const Size> sizes, std::span<const Arg>, std::span<const Size> to, ViewAt<Size>& v) {
+  SmallVector<Size, 6> strides(to.size(), 0);
   const size_t lead = to.size() - sizes.size();
-  for (size_t i = 0; i < sizes.size(); i++) strides[lead + i] = sizes[i] == 1 && to[lead + i] != 1 ? 0 : v.strides[i];
+  for (size_t i = 0; i < sizes.size(); i++) {
+    const bool repeats = is_equal(sizes[i], 1) && !is_equal(to[lead + i], 1);
+    strides[lead + i] = repeats ? Size(0) : v.strides[i];
+  }
   v.strides = strides;
   return true;
 }
@@ -108,7 +116,8 @@ ValueId write_through_expand(Call& c, ValueId base, ValueId written) {
 
 // ---- contiguous ----
 
-bool contiguous_view(std::span<const int64_t> sizes, std::span<const Arg>, std::span<const int64_t>, ViewOf& v) {
+template <class Size>
+bool contiguous_view(std::span<const Size> sizes, std::span<const Arg>, std::span<const Size>, ViewAt<Size>& v) {
   return is_dense(sizes, v.strides);
 }
 
@@ -153,7 +162,7 @@ constexpr OpRow kRows[] = {
              .reference = copy_in_order,
              .vjp = [](Grad& g) { g.add(0, reshape_to(g.cotangent(), g.type(0).shape)); },
              .batch = batch_reshape,
-             .view = reshape_view,
+             .view = {reshape_view, reshape_view},
              .write_through = [](Call& c, ValueId,
                                  ValueId written) { return reshape_to(c.builder.var(written), c.type(0).shape).id; },
              .samples = reshape_samples,
@@ -161,10 +170,10 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.permute(tensor input, int[] dims) -> tensor",
              .doc = "Axes in another order.",
              .meta = permute_meta,
-             .reference = copy_view<permute_view>,
+             .reference = copy_view<permute_view<int64_t>>,
              .vjp = [](Grad& g) { g.add(0, permute_to(g.cotangent(), invert_order(g.dims(1)))); },
              .batch = batch_permute,
-             .view = permute_view,
+             .view = {permute_view, permute_view},
              .write_through =
                  [](Call& c, ValueId, ValueId written) {
                    return permute_to(c.builder.var(written), invert_order(c.dims(1))).id;
@@ -174,10 +183,10 @@ constexpr OpRow kRows[] = {
     checked({.schema = "prims.expand(tensor input, int[] shape) -> tensor",
              .doc = "Repeats axes of size 1, and adds leading ones, without a copy.",
              .meta = expand_meta,
-             .reference = copy_view<expand_view>,
+             .reference = copy_view<expand_view<int64_t>>,
              .vjp = [](Grad& g) { g.add(0, sum_to(g.cotangent(), g.type(0).shape)); },
              .batch = batch_expand,
-             .view = expand_view,
+             .view = {expand_view, expand_view},
              .write_through = write_through_expand,
              .samples = expand_samples,
              .tags = kLinear}),
@@ -187,7 +196,7 @@ constexpr OpRow kRows[] = {
              .reference = copy_dense,
              .vjp = [](Grad& g) { g.add(0, g.cotangent()); },
              .batch = [](Batch& b) { return b.invoke_same_op({b.operand(0)}); },
-             .view = contiguous_view,
+             .view = {contiguous_view, contiguous_view},
              .write_through = [](Call&, ValueId, ValueId written) { return written; },
              .samples =
                  [](Samples& s) {

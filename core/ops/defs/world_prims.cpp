@@ -139,7 +139,7 @@ constexpr OpRow kRows[] = {
                    g.add(0, g.builder.call("prims.all_reduce", {wide, g.args[1], g.args[2], "sum"}));
                  },
              .batch = with_batch,
-             .view = same_view,
+             .view = {same_view, same_view},
              .write_through = [](Call&, ValueId, ValueId written) { return written; },
              .tags = kOwnRules | kAnyElement}),
 };

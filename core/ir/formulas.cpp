@@ -1,0 +1,42 @@
+#include "ir/formulas.h"
+
+#include <optional>
+
+namespace thunder {
+
+// Nothing recurses, since formulas may be deep.
+FormulaRef Formulas::add(Dim d) {
+  const auto find = [&](Dim of) -> std::optional<FormulaRef> {
+    if (of.constant()) return FormulaRef{of.value(), -1};
+    const auto it = places_.find(of.expr());
+    return it == places_.end() ? std::nullopt : std::optional(FormulaRef{0, it->second});
+  };
+  std::vector<Dim> todo = {d};
+  while (!todo.empty()) {
+    const Dim top = todo.back();
+    if (find(top)) {
+      todo.pop_back();
+      continue;
+    }
+    const DimExpr& e = *top.expr();
+    const auto a = find(e.a), b = find(e.b);
+    if (!b) todo.push_back(e.b);
+    if (!a) todo.push_back(e.a);
+    if (!a || !b) continue;
+    places_[&e] = static_cast<int32_t>(operations_.size());
+    operations_.push_back({e.op, *a, *b});
+  }
+  return *find(d);
+}
+
+std::vector<int64_t> Formulas::evaluate(std::span<const int64_t> symbols) const {
+  std::vector<int64_t> out;
+  out.reserve(operations_.size());
+  for (const Operation& o : operations_) {
+    const int64_t a = value(o.a, out);
+    out.push_back(o.op == DimOp::symbol ? symbols[static_cast<size_t>(a)] : apply(o.op, a, value(o.b, out)));
+  }
+  return out;
+}
+
+}  // namespace thunder
