@@ -50,10 +50,11 @@ void give_all(thunder_tensor** out, size_t n) {
 }
 
 thunder_trace* stage_of(const thunder_compiled* compiled, const Entry& program, size_t stage) {
-  check(stage < program.traces.size(), "there is no stage ", stage, ", there are ", program.traces.size());
+  const std::vector<Trace> traces = program.traces.all();
+  check(stage < traces.size(), "there is no stage ", stage, ", there are ", traces.size());
   std::vector<Ref<Tensor>> captured;
   for (const Binding& b : program.bindings) captured.push_back(b.captured);
-  return given(make<TraceHandle>(core(compiled)->context(), program.traces[stage], std::move(captured)));
+  return given(make<TraceHandle>(core(compiled)->context(), traces[stage], std::move(captured)));
 }
 
 }  // namespace
@@ -176,7 +177,7 @@ size_t thunder_compiled_backward_trace_count(const thunder_compiled* compiled) n
   if (!c) return 0;
   return value_or<size_t>(0, [&] {
     const auto program = c->latest_backward();
-    return program ? program->traces.size() : 0;
+    return program ? program->traces.all().size() : 0;
   });
 }
 

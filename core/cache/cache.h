@@ -4,6 +4,7 @@
 #include "cache/key.h"
 #include "compile/compilation.h"
 #include "ir/dim_reads.h"
+#include "ir/stage_traces.h"
 #include "program/program.h"
 #include "tracer/scope.h"
 
@@ -60,7 +61,7 @@ struct Entry {
   std::vector<ResultLeaf> results;  // their outputs count up
   std::string result_structure;
   std::unique_ptr<Program> program;
-  std::vector<Trace> traces;     // the recorded one, then one for each stage that changed it
+  StageTraces traces;            // the recorded one, then one for each stage that changed it
   std::vector<StageTime> stages; // in the order in which they ran
   bool writes = false;           // writes tensors: calls queue
   bool numbers = false;          // some leaves are plain numbers

@@ -9,7 +9,7 @@ namespace {
 size_t kept_bytes(const Entry& entry) {
   size_t bytes = entry.program->constant_bytes();
   const Store* last = nullptr;
-  for (const Trace& t : entry.traces)  // those of one compile share a store, or a few
+  for (const Trace& t : entry.traces.made())  // those of one compile share a store, or a few
     if (t.store.get() != last) last = t.store.get(), bytes += last->bytes();
   return bytes;
 }

@@ -75,14 +75,16 @@ Trace claim(const Trace& trace, const Executors& executors, const CompileSetting
   return out;
 }
 
-bool is_claimed_as_before(const Trace& claimed, const Executors& executors, const Op& region,
-                          const CompileSettings& settings) {
+bool is_claimed_as_before(const Trace& claimed, std::span<const uint32_t> alike, const Executors& executors,
+                          const Op& region, const CompileSettings& settings) {
   ExecutorsOfOps asked(executors);
-  return std::all_of(claimed.nodes.begin(), claimed.nodes.end(), [&](const Node* n) {
-    if (n->op == &region) return true;
-    const Executor* by = first_claimant({*n, *claimed.store, settings}, asked.of(*n->op));
-    return by && by->name() == n->executor;
-  });
+  for (uint32_t i = 0; i < claimed.nodes.size(); i++) {
+    const Node& n = *claimed.nodes[i];
+    if (n.op == &region || alike[i] != i) continue;
+    const Executor* by = first_claimant({n, *claimed.store, settings}, asked.of(*n.op));
+    if (!by || by->name() != n.executor) return false;
+  }
+  return true;
 }
 
 }  // namespace thunder

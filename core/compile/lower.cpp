@@ -90,10 +90,40 @@ class KernelMaker : public ViewKernels {
 
 }  // namespace
 
+namespace {
+
+// Whether the program has the plan that its class shares, so that lines which are alike need one kernel.
+bool shares_plan(const Compilation& c) {
+  const SizesOfClass& of = c.of_class;
+  return of.plan && of.plan->derived() && of.plan->holds_for(of.symbols, c.inputs);
+}
+
+// Kernels of all lines but those that follow another one. False: a line is not taken as its class has it.
+bool make_leaders(const KernelMaker& by, Compilation& c, Kernels& kernels) {
+  const Trace& claimed = c.trace();
+  const std::span<const uint32_t> leaders = c.of_class.plan->leaders();
+  for (uint32_t i = 0; i < claimed.nodes.size(); i++) {
+    c.check.throw_if_interrupted();
+    const Node& node = *claimed.nodes[i];
+    if (def(node).view || leaders[i] != i) continue;
+    KernelMaker::Made made = by.make_kernel(node, *claimed.store, nullptr);
+    if (!made.kernel || made.by->name() != node.executor) return false;
+    kernels.add(node, std::move(made.kernel));
+  }
+  return c.of_class.plan->suits(kernels, claimed);
+}
+
+}  // namespace
+
 void lower(Compilation& c) {
   auto maker = std::make_unique<const KernelMaker>(c.executors, c.settings());
   const KernelMaker& by = *maker;
   Kernels kernels(std::move(maker));
+  if ((c.of_class.shares_plan = shares_plan(c))) {
+    if (make_leaders(by, c, kernels)) return void(c.builder.emplace(c.trace(), std::move(kernels), *c.devices));
+    c.of_class = {};
+    return lower(c);
+  }
   const Trace& claimed = c.trace();
   std::vector<const Node*> nodes, todo(claimed.nodes.rbegin(), claimed.nodes.rend());
   while (!todo.empty()) {
@@ -117,6 +147,7 @@ void lower(Compilation& c) {
     Trace accepted = claimed;
     accepted.nodes = std::move(nodes);
     c.append_trace(std::move(accepted));
+    c.of_class = {};  // it has other lines
   }
   c.builder.emplace(c.trace(), std::move(kernels), *c.devices);
 }

@@ -51,11 +51,13 @@ constexpr StageRow region_stage(std::string_view why) {
   return {pass.name, run_region_pass<pass>, false, why};
 }
 
-void plan_memory(Compilation& c) { c.builder->plan_memory(c.inputs, c.settings().epilogue_fusion); }
-void schedule(Compilation& c) { c.builder->adapt_kernels_to_layouts(c.settings(), c.check); }
+void plan_memory(Compilation& c) { c.builder->plan_memory(c.inputs, c.settings().epilogue_fusion, c.of_class); }
+void schedule(Compilation& c) { c.builder->adapt_kernels_to_layouts(c.settings(), c.of_class, c.check); }
 void join(Compilation& c) { c.builder->join_steps(); }
 void emit(Compilation& c) { c.builder->finish(c.check); }
-void link(Compilation& c) { c.program = c.builder->link(c.traces.front(), c.fixed, *c.threads); }
+void link(Compilation& c) {
+  c.program = c.builder->link(StageTraces({c.traces.front()}, c.earlier), c.fixed, *c.threads);
+}
 void record_graph(Compilation& c) {
   if (c.settings().use_cudagraphs) c.program->enable_recording();
 }

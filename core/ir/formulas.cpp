@@ -4,8 +4,14 @@
 
 namespace thunder {
 
-// Nothing recurses, since formulas may be deep.
 FormulaRef Formulas::add(Dim d) {
+  if (d.constant()) return {d.value(), -1};
+  const auto known = places_.find(d.expr());
+  return known == places_.end() ? add_new(d) : FormulaRef{0, known->second};
+}
+
+// Nothing recurses, since formulas may be deep.
+FormulaRef Formulas::add_new(Dim d) {
   const auto find = [&](Dim of) -> std::optional<FormulaRef> {
     if (of.constant()) return FormulaRef{of.value(), -1};
     const auto it = places_.find(of.expr());

@@ -27,6 +27,8 @@ class Formulas {
   }
 
  private:
+  FormulaRef add_new(Dim d);
+
   struct Operation {
     DimOp op;
     FormulaRef a, b;  // of a symbol: its number, and nothing

@@ -61,11 +61,11 @@ void add_backend(const Backend& backend, const Context& context, Executors& out)
 
 void add_integer_conditions(const Entry& recorded, const Values& in, Entry& entry) {
   if (recorded.integers.empty()) return;
-  std::vector<const TensorType*> types(recorded.traces[0].inputs.size(), nullptr);
+  std::vector<const TensorType*> types(recorded.traces.front().inputs.size(), nullptr);
   for (size_t i = 0; i < recorded.leaves; i++) types[i] = &in.tensor(recorded.bindings[i].leaf)->type();
   std::vector<IntegerValue> integers;
   for (const IntegerSymbol& s : recorded.integers) integers.push_back({s.symbol, in[s.leaf].i});
-  entry.symbols = symbol_values(recorded.traces[0], types, integers);
+  entry.symbols = symbol_values(recorded.traces.front(), types, integers);
   const auto is_any = [&](const Symbol& s) {
     return std::any_of(entry.integers.begin(), entry.integers.end(), [&](auto& i) { return i.symbol == s.number; });
   };
@@ -105,18 +105,19 @@ void run_table(const Executors& executors, const CompileRequest& r, Entry& entry
       r.check,
       context.passes_with(r.options.passes())};
   compilation.devices = &context.devices(), compilation.threads = &context.threads();
-  compilation.inputs = collect_input_layouts(entry.traces[0], entry, r.in);
+  compilation.inputs = collect_input_layouts(entry.traces.made().front(), entry, r.in);
   compilation.fixed = captured_addresses(entry);
-  compilation.rows = r.rows;
-  compilation.traces = entry.traces;
+  compilation.rows = r.rows, compilation.of_class = r.of_class, compilation.earlier = entry.traces.before();
+  compilation.traces = entry.traces.made();
   if (r.rows == StageRows::kernels &&
-      !is_claimed_as_before(entry.traces.back(), executors, compilation.region(), r.options.settings()))
+      !is_claimed_as_before(entry.traces.back(), r.of_class.plan->alike(), executors, compilation.region(),
+                            r.options.settings()))
     fail(Code::declined, "for these sizes another executor takes a line");
   run_stages(compilation);
   for (const StageTime& t : compilation.times)
     (t.makes_kernels ? entry.compile_ms : entry.passes_ms) += t.milliseconds;
   entry.stages.insert(entry.stages.end(), compilation.times.begin(), compilation.times.end());
-  entry.traces = std::move(compilation.traces);
+  entry.traces = StageTraces(std::move(compilation.traces), entry.traces.before());
   if (r.rows == StageRows::lines) return;
   const Trace& final = entry.traces.back();
   entry.program = std::move(compilation.program);
@@ -162,11 +163,12 @@ void warn_without_compiler(Context& context, const Executors& executors, const T
 // A program of what was recorded.
 void add_program(const CompileRequest& r, Executors executors, Entry& entry) {
   const CompileProgress told(r.context, r.options, r.check);
-  if (const Backend* backend = r.options.backend()) refuse_gradients(*backend, entry.traces[0]);
+  Trace& trace = entry.traces.made().front();
+  if (const Backend* backend = r.options.backend()) refuse_gradients(*backend, trace);
   if (r.effort == Effort::least) remove_fusion_executors(executors);
-  warn_without_compiler(r.context, executors, entry.traces[0]);
+  warn_without_compiler(r.context, executors, trace);
   note_donations(r.options, r.in, entry);
-  if (r.options.settings().freezing) freeze_captured_inputs(entry.traces[0], entry);
+  if (r.options.settings().freezing) freeze_captured_inputs(trace, entry);
   // Kernels that another process compiled may be all that there are: what needs others goes line by line.
   const bool only_given = loops::can_run() && !loops::can_compile();
   if (!only_given) return run_table(executors, r, entry);
@@ -199,11 +201,12 @@ Values values_of(const Segment& segment) {
 RecordEntry recording_of(const Segment& segment, const Values& in) {
   return [&segment, &in] {
     auto entry = std::make_unique<Entry>();
-    entry->traces.push_back(segment.trace);
+    entry->traces.made().push_back(segment.trace);
     for (uint32_t i = 0; i < segment.inputs.size(); i++) {
       entry->bindings.push_back({i, nullptr});
       entry->numbers |= segment.inputs[i]->kind() == Tensor::Kind::number;
-      entry->traces[0].inputs[i].source = Source::argument, entry->traces[0].inputs[i].index = i;
+      Input& input = entry->traces.made()[0].inputs[i];
+      input.source = Source::argument, input.index = i;
     }
     entry->leaves = entry->bindings.size();
     entry->inputs = describe_inputs(in);
@@ -222,7 +225,8 @@ std::unique_ptr<Entry> compile(const CompileRequest& r) {
   }
   std::unique_ptr<Entry> entry = r.record();
   if (!entry) return nullptr;
-  entry->traces[0].milliseconds = entry->trace_ms = now_ms() - start;
+  entry->trace_ms = now_ms() - start;
+  if (r.rows != StageRows::kernels) entry->traces.made()[0].milliseconds = entry->trace_ms;
   add_program(r, std::move(executors), *entry);
   return entry;
 }

@@ -20,6 +20,7 @@ struct CompileRequest {
   RecordEntry record;
   Effort effort = Effort::full;
   StageRows rows = StageRows::all;  // kernels: of the lines of the entry that is recorded; lines: makes no program
+  SizesOfClass of_class = {};       // with `kernels`
 };
 
 // The function traced for these inputs. `symbolic`: of the trace that it replays.

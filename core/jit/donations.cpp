@@ -45,7 +45,7 @@ void note_donations(const CompileOptions& options, const Values& in, Entry& entr
   const NameList& numbers = options.settings().donate_argnums;
   if (numbers.empty()) return;
   const std::vector<std::string> paths = in.paths();
-  const std::string& function = entry.traces[0].function;
+  const std::string& function = entry.traces.made().front().function;
   for (const std::string& number : numbers) {
     const std::vector<uint32_t> leaves = leaves_of(paths, number);
     require(!leaves.empty(), function, ": donate_argnums names the argument '", number, "', and there are ",
@@ -54,7 +54,7 @@ void note_donations(const CompileOptions& options, const Values& in, Entry& entr
       if (in[leaf].kind == ArgKind::value && in[leaf].tensor->concrete()) entry.donated.push_back(leaf);
   }
   std::sort(entry.donated.begin(), entry.donated.end());
-  for (const Write& w : entry.traces[0].writes) {
+  for (const Write& w : entry.traces.made().front().writes) {
     const Binding& b = entry.bindings[w.input];
     require(b.captured || !std::binary_search(entry.donated.begin(), entry.donated.end(), b.leaf), function,
             ": argument '", b.captured ? "" : paths[b.leaf], "' is written in place, and cannot be donated");

@@ -154,10 +154,11 @@ constexpr std::array kReports = {
 
 // The trace after a stage. A stage that changed nothing has the trace of the last one before it that did.
 std::string trace_after(const Entry& entry, std::string_view stage) {
-  const Trace* latest = &entry.traces.front();
+  const std::vector<Trace> all = entry.traces.all();
+  const Trace* latest = &all.front();
   for (const StageTime& t : entry.stages) {
-    const auto made = std::find_if(entry.traces.begin(), entry.traces.end(), [&](auto& m) { return m.pass == t.name; });
-    if (t.changed && made != entry.traces.end()) latest = &*made;
+    const auto made = std::find_if(all.begin(), all.end(), [&](auto& m) { return m.pass == t.name; });
+    if (t.changed && made != all.end()) latest = &*made;
     if (t.name == stage) return print(*latest);
   }
   return cat("-- ", stage, " was left out\n");

@@ -9,13 +9,13 @@ namespace thunder {
 namespace {
 
 std::string input_name(const Entry& e, size_t input) {
-  const std::string& name = e.traces[0].inputs[input].name;
-  return name.empty() ? cat("i[", e.traces[0].inputs[input].index + 1, "]") : name;
+  const std::string& name = e.traces.front().inputs[input].name;
+  return name.empty() ? cat("i[", e.traces.front().inputs[input].index + 1, "]") : name;
 }
 
 void append_input(std::string& out, const Entry& e, size_t input) {
   const std::string path = input_name(e, input);
-  const TensorType& type = e.traces[0].type(e.traces[0].inputs[input].value);
+  const TensorType& type = e.traces.front().type(e.traces.front().inputs[input].value);
   const uint32_t leaf = e.bindings[input].leaf;
   if (type.weak) {
     out += cat(path, ": a number, ", name(type.dtype), "\n");
@@ -58,7 +58,7 @@ void append_symbols(std::string& out, const Entry& e) {
   const auto is_integer = [&](const Symbol& s) {
     return std::any_of(e.integers.begin(), e.integers.end(), [&](auto& i) { return i.symbol == s.number; });
   };
-  for (const Symbol& s : used_symbols(e.traces[0]))
+  for (const Symbol& s : used_symbols(e.traces.front()))
     if (!is_integer(s)) out += cat("s", s.number, " >= 2\n");
   for (const SizeRange& r : e.ranges)
     for (size_t i = 0; i < e.leaves; i++) {

@@ -162,7 +162,7 @@ EntryInputs describe_inputs(const Values& in) {
 std::unique_ptr<Entry> record(Context& context, Function& function, const Values& in, const SymbolicInputs* symbolic) {
   auto entry = std::make_unique<Entry>();
   Tracing how{nullptr, {}, symbolic, nullptr, nullptr};
-  entry->traces.push_back(trace_function(context, function, in, *entry, how));
+  entry->traces.made().push_back(trace_function(context, function, in, *entry, how));
   return entry;
 }
 
@@ -173,7 +173,7 @@ std::unique_ptr<Entry> record_symbolic(Context& context, Function& function, con
     auto entry = std::make_unique<Entry>();
     DimReads reads(of);
     Tracing with_symbols{&mask, {}, nullptr, &shapes, nullptr};
-    entry->traces.push_back(trace_function(context, function, in, *entry, with_symbols));
+    entry->traces.made().push_back(trace_function(context, function, in, *entry, with_symbols));
     if (clear_dims_read_as_numbers(reads, with_symbols.places, mask)) continue;
     entry->conditions = reads.conditions();
     return entry;
@@ -185,7 +185,7 @@ std::unique_ptr<Entry> record_kept(Context& context, Function& function, const V
                                    const SymbolicInputs& symbolic, const KeptSymbols& symbols) {
   auto entry = std::make_unique<Entry>();
   Tracing how{nullptr, {}, &symbolic, nullptr, &symbols};
-  entry->traces.push_back(trace_function(context, function, in, *entry, how));
+  entry->traces.made().push_back(trace_function(context, function, in, *entry, how));
   return entry;
 }
 
@@ -206,8 +206,8 @@ std::unique_ptr<Entry> record_segments(Context& context, Function& function, con
   Values* const out = call_on_proxies(scope, function, in, proxies, reads, *entry, plain);
   if (scope.status()) throw Error(scope.status());
   if (!scope.broken()) {
-    entry->traces.push_back(finish_trace(scope, *out, *entry, plain));
-    entry->traces[0].milliseconds = entry->trace_ms = now_ms() - start;
+    entry->traces.made().push_back(finish_trace(scope, *out, *entry, plain));
+    entry->traces.made()[0].milliseconds = entry->trace_ms = now_ms() - start;
     return entry;
   }
   const std::vector<Tensor*> tensors = note_results(*out, *entry);

@@ -110,7 +110,7 @@ std::vector<CountedBreak> Compiled::graph_breaks() const {
 
 std::vector<Trace> Compiled::traces() const {
   const auto e = latest();
-  return e ? e->traces : std::vector<Trace>();
+  return e ? e->traces.all() : std::vector<Trace>();
 }
 
 }  // namespace thunder

@@ -27,21 +27,28 @@ void prepare_step(const Step& step, F&& f) {
 ProgramBuilder::ProgramBuilder(const Trace& trace, Kernels kernels, Devices& devices)
     : trace_(trace), kernels_(std::move(kernels)), devices_(devices) {}
 
-void ProgramBuilder::plan_memory(const InputLayouts& inputs, bool epilogues) {
-  plan_ = thunder::plan_memory(trace_, inputs, kernels_, epilogues);
+void ProgramBuilder::plan_memory(const InputLayouts& inputs, bool epilogues, SizesOfClass& of) {
+  if (of.plan && !of.plan->derived()) {
+    of.plan->derive(trace_, inputs, kernels_, epilogues);
+    of.shares_plan = of.plan->holds_for(of.symbols, inputs);
+  }
+  plan_ = of.shares_plan ? of.plan->plan(trace_, of.symbols)
+                         : plan_formulas(trace_, inputs, kernels_, epilogues).plan(trace_, {});
   accelerators_ = accelerators_of(plan_, devices_);
 }
 
 void ProgramBuilder::adapt_step_to_layouts(Step& step, std::span<const Buffer> layouts,
-                                           const CompileSettings& settings) {
-  step.kernel = kernels_.take_kernel(*step.node, *trace_.store);
+                                           const CompileSettings& settings, const Kernel* leader) {
+  step.kernel = leader ? leader->another() : nullptr;
+  const bool ready = step.kernel != nullptr;
+  if (!ready) step.kernel = kernels_.take_kernel(*step.node, *trace_.store);
   const NodeView view{*step.node,
                       *trace_.store,
                       settings,
                       layouts.subspan(step.first, step.n_inputs),
                       layouts.subspan(step.first + step.n_inputs, step.n_outputs),
                       step.epilogue_input};
-  prepare_step(step, [&] { step.kernel->adapt_to_layouts(view); });
+  if (!ready) prepare_step(step, [&] { step.kernel->adapt_to_layouts(view); });
   step.call = step.kernel->call();
   step.scratch_bytes = step.kernel->scratch();
 }
@@ -49,18 +56,24 @@ void ProgramBuilder::adapt_step_to_layouts(Step& step, std::span<const Buffer> l
 // An epilogue runs inside the step before it, and is no step of its own. All steps on the CPU use the same scratch
 // memory, one after the other; an epilogue's scratch comes after that of the step that runs it. Steps that libraries
 // run on devices may say what they need when they are finished, and only then are their places known.
-void ProgramBuilder::adapt_kernels_to_layouts(const CompileSettings& settings, InterruptCheck& check) {
+void ProgramBuilder::adapt_kernels_to_layouts(const CompileSettings& settings, const SizesOfClass& of,
+                                              InterruptCheck& check) {
   std::vector<int64_t> scratch, behind;  // by arena: where scratch begins; where that of the step before ends
   for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
   behind = scratch;
   std::vector<Buffer> layouts;
   for (const BufferPlan& b : plan_.buffers) layouts.push_back(buffer_of(plan_, b));
   std::vector<Step> steps;
+  std::vector<const Kernel*> by_line(of.shares_plan ? trace_.nodes.size() : 0);
   for (size_t done = 0; Step& step : plan_.steps) {
     check.at("prepare", done++, plan_.steps.size());
     Accelerator* const accelerator = accelerators_[step.arena];
     if (!step.node && accelerator) step.call = {run_copy_on_device, accelerator};
-    if (step.node) adapt_step_to_layouts(step, layouts, settings);
+    if (step.node) {
+      const auto line = static_cast<size_t>(step.line);
+      adapt_step_to_layouts(step, layouts, settings, by_line.empty() ? nullptr : by_line[of.plan->leaders()[line]]);
+      if (!by_line.empty()) by_line[line] = step.kernel.get();
+    }
     const bool is_epilogue = step.kernel && step.kernel->runs_tiles();
     if (!accelerator || is_epilogue) {
       const int64_t begin = is_epilogue ? behind[step.arena] : scratch[step.arena];
@@ -126,7 +139,8 @@ void ProgramBuilder::join_steps() {
 
 void ProgramBuilder::finish(InterruptCheck& check) { finish_steps(true, check); }
 
-std::unique_ptr<Program> ProgramBuilder::link(Trace written, std::span<void* const> fixed, ThreadPool& threads) {
+std::unique_ptr<Program> ProgramBuilder::link(StageTraces written, std::span<void* const> fixed,
+                                              ThreadPool& threads) {
   return std::make_unique<Program>(std::move(trace_), std::move(written), std::move(kernels_), std::move(plan_), fixed,
                                    devices_, threads);
 }

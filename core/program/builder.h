@@ -1,6 +1,8 @@
 // Builds a program.
 #pragma once
 
+#include "ir/stage_traces.h"
+#include "program/class_plan.h"
 #include "program/program.h"
 
 namespace thunder {
@@ -12,20 +14,23 @@ class ProgramBuilder {
   ProgramBuilder(const Trace& trace, Kernels kernels, Devices& devices);
 
   // `epilogues`: whether steps may run on the tiles of the step before them.
-  void plan_memory(const InputLayouts& inputs, bool epilogues);
+  // `of`: the class of sizes that the program belongs to, whose plan is made if there is none. From then on it shares
+  // the plan if that holds.
+  void plan_memory(const InputLayouts& inputs, bool epilogues, SizesOfClass& of);
   // Gives each kernel the layouts of its tensors, each step its kernel, and scratch memory its place. Kernels of
   // libraries on devices, which say late what scratch they need, are finished.
-  void adapt_kernels_to_layouts(const CompileSettings& settings, InterruptCheck& check);
+  void adapt_kernels_to_layouts(const CompileSettings& settings, const SizesOfClass& of, InterruptCheck& check);
   // Joins steps that one launch may compute. They move down to the last of them, so that nothing is written earlier.
   void join_steps();
   // Waits for the kernels that are being compiled.
   void finish(InterruptCheck& check);
-  // Binds what stays the same between calls, and runs what runs once. `written`: the user's trace. `fixed`: the
-  // addresses of the last inputs, whose memory is the same at every call.
-  std::unique_ptr<Program> link(Trace written, std::span<void* const> fixed, ThreadPool& threads);
+  // Binds what stays the same between calls, and runs what runs once. `written`: the first is the user's trace.
+  // `fixed`: the addresses of the last inputs, whose memory is the same at every call.
+  std::unique_ptr<Program> link(StageTraces written, std::span<void* const> fixed, ThreadPool& threads);
 
  private:
-  void adapt_step_to_layouts(Step& step, std::span<const Buffer> layouts, const CompileSettings& settings);
+  void adapt_step_to_layouts(Step& step, std::span<const Buffer> layouts, const CompileSettings& settings,
+                             const Kernel* leader);
   void finish_steps(bool compiled, InterruptCheck& check);
 
   Trace trace_;

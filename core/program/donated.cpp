@@ -12,10 +12,10 @@ constexpr size_t kLeast = size_t{1} << 16;
 
 }  // namespace
 
-DonatedMemory::DonatedMemory(const Trace& trace, const Plan& plan, const Locations& locations) {
-  for (uint32_t i = 0; i < plan.inputs.size(); i++) {
-    const TensorType& type = plan.inputs[i].type;
-    if (!plan.inputs[i].donated || dense_bytes(type) < kLeast) continue;
+DonatedMemory::DonatedMemory(const Trace& trace, std::span<const InputPlan> inputs, const Locations& locations) {
+  for (uint32_t i = 0; i < inputs.size(); i++) {
+    const TensorType& type = trace.type(trace.inputs[i].value);
+    if (!inputs[i].donated || dense_bytes(type) < kLeast) continue;
     const Root& root = locations.roots[trace.inputs[i].value];
     donated_.push_back({i, type.device, static_cast<int64_t>(dense_bytes(type)), root.last_use + 1, {}});
   }

@@ -10,7 +10,7 @@ namespace thunder {
 class DonatedMemory {
  public:
   // Once every root has its last use.
-  DonatedMemory(const Trace& trace, const Plan& plan, const Locations& locations);
+  DonatedMemory(const Trace& trace, std::span<const InputPlan> inputs, const Locations& locations);
 
   struct Place {
     uint32_t input;
@@ -18,6 +18,8 @@ class DonatedMemory {
   };
   // A place for so many bytes between two nodes, both included, in the smallest donated input with room, if any.
   std::optional<Place> reserve(Device device, size_t bytes, int64_t first, int64_t last);
+  // Whether there is memory of this kind at all.
+  bool empty() const { return donated_.empty(); }
   size_t bytes() const { return bytes_; }  // that were taken in all
 
  private:

@@ -22,7 +22,7 @@ class Epilogues {
   }
 
   void place_results() {
-    std::vector<ValueId> moved(all_.at.size(), kNoValue);
+    std::vector<ValueId> moved(trace_.store->size(), kNoValue);
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       if (all_.producer[i] == kNever) continue;
       const Node &n = *trace_.nodes[i], &producer = *trace_.nodes[static_cast<size_t>(all_.producer[i])];
@@ -39,7 +39,7 @@ class Epilogues {
     if (!kernels_.has(producer, kRunsEpilogue) || !kernels_.has(n, kRunsTiles)) return false;
     const ValueId made = producer.results[0];
     const Shape& shape = trace_.type(made).shape;
-    if (shape.empty() || concrete(shape).back() < 2 || all_.at[made].root != made) return false;
+    if (shape.empty() || is_less(shape.back(), 2) || all_.at[made].root != made) return false;
     bool reads = false, only = true;
     for_each_value(n.args, [&](ValueId v) {
       reads |= v == made;
@@ -68,7 +68,8 @@ class Epilogues {
     for (ValueId r : n.results) {
       const Root& to = all_.roots[r];
       const bool free = to.place == Place::arena && !to.placed;
-      if (trace_.type(r) != trace_.type(made) || all_.at[r].root != r || !(free || to.place == Place::output)) continue;
+      if (!same_type(trace_.type(r), trace_.type(made)) || all_.at[r].root != r) continue;
+      if (!free && to.place != Place::output) continue;
       if (free) moved[r] = made, from.last_use = to.last_use;
       else from = {to.place, to.index, to.offset, true, from.made, from.last_use};
       return;

@@ -17,7 +17,7 @@ Status* Program::add_location(Status* failed, const Step& step) const noexcept {
     }
     const Ref<Status> owned = Ref<Status>::adopt(failed);
     const Node& n = *step.node;
-    const Origin origin = origin_of(written_, n, owned->message());
+    const Origin origin = origin_of(written_trace(), n, owned->message());
     const std::string_view op = origin.written ? origin.written->op->name() : origin.line->op->name();
     const char* const where = origin.line->where ? origin.line->where : n.where;
     std::string_view says = owned->message();

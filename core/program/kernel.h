@@ -58,6 +58,7 @@ class Kernel {
   Kernel(const Kernel&) = delete;
   bool has(KernelFlag flag) const { return flags_ & flag; }
   void add_flags(uint32_t flags) { flags_ |= flags; }
+  uint32_t flags() const { return flags_; }
   // Once it is laid out.
   const KernelCall& call() const { return call_; }
 
@@ -66,6 +67,8 @@ class Kernel {
   virtual bool orders_result(size_t /*number*/) const { return false; }
   // Called once memory is planned: adapts it to the layouts. May be called again, for others.
   virtual void adapt_to_layouts(const NodeView&) {}
+  // Another one of it, for a line that is like its own and whose tensors lie as its own do. Null: prepare one.
+  virtual std::unique_ptr<Kernel> another() const { return nullptr; }
   // Bytes of Launch::scratch. What a library runs on a device may say so once it is finished; all others once laid out.
   virtual size_t scratch() const { return 0; }
   // Whether it was laid out as the epilogue that the program asked for.

@@ -14,9 +14,23 @@ KernelPtr Kernels::take_kernel(const Node& node, const Store& store) {
   return kernel;
 }
 
+const Kernel* Kernels::find(const Node& node) const {
+  const auto line = nodes_.find(&node);
+  const auto it = of_.find(line == nodes_.end() ? &node : line->second);
+  return it == of_.end() ? nullptr : it->second.get();
+}
+
 bool Kernels::has(const Node& node, KernelFlag flag) const {
-  const auto it = of_.find(&node);
-  return it != of_.end() && it->second->has(flag);
+  const Kernel* kernel = find(node);
+  return kernel && kernel->has(flag);
+}
+
+uint64_t Kernels::answers(const Node& node) const {
+  const Kernel* kernel = find(node);
+  if (!kernel) return takes_strided(node);
+  uint64_t orders = 0;
+  for (size_t i = 0; i < node.results.size(); i++) orders = orders << 1 | kernel->orders_result(i);
+  return static_cast<uint64_t>(kernel->flags()) << 32 | orders;
 }
 
 bool Kernels::takes_strided(const Node& node) const {
@@ -24,8 +38,8 @@ bool Kernels::takes_strided(const Node& node) const {
 }
 
 bool Kernels::orders_result(const Node& node, size_t number) const {
-  const auto it = of_.find(&node);
-  return it != of_.end() && it->second->orders_result(number);
+  const Kernel* kernel = find(node);
+  return kernel && kernel->orders_result(number);
 }
 
 bool Kernels::can_run_in_place(const Node& node) const {

@@ -32,10 +32,17 @@ class Kernels {
   bool orders_result(const Node& node, size_t number) const;
   // Whether a result may have the memory of an input that it replaces element by element.
   bool can_run_in_place(const Node& node) const;
+  // All that a plan may ask of a node's kernel, as one number.
+  uint64_t answers(const Node& node) const;
+  // Answers questions about a line with symbols by the kernel of the node that has numbers in their place.
+  void add_line(const Node& line, const Node& node) { nodes_[&line] = &node; }
 
  private:
+  const Kernel* find(const Node& node) const;
+
   std::unique_ptr<const ViewKernels> views_;  // outlives the kernels, and has what they need
   std::unordered_map<const Node*, KernelPtr> of_;
+  std::unordered_map<const Node*, const Node*> nodes_;  // of lines with symbols
 };
 
 // Throws what an executor threw while it made a node ready to run: running out of memory, declines and exceptions of

@@ -1,9 +1,11 @@
 // The memory locations of a trace's values while their memory is planned.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
+#include "ir/dim_reads.h"
 #include "ops/place_view.h"
 #include "program/program.h"
 
@@ -14,8 +16,8 @@ constexpr int64_t kNever = -1;
 // Where a value lies: a root has memory of its own, other values are views of a root.
 struct Location {
   ValueId root = kNoValue;
-  int64_t offset = 0;  // bytes from the root's first element
-  Sizes strides;
+  Dim offset = 0;  // bytes from the root's first element
+  Shape strides;
 };
 
 struct Root {
@@ -23,13 +25,35 @@ struct Root {
   uint32_t index = 0;
   int64_t offset = 0;
   bool placed = false;
-  int64_t request = kNever;  // of its arena
   int64_t made = kNever, last_use = kNever;  // indices of nodes; inputs are made before 0
+  int64_t request = kNever;  // of its arena, or of its constants
+};
+
+// One thing for each value that a trace has. Most values of its store belong to other stages, and take a word.
+template <class T>
+class ByValue {
+ public:
+  void resize(const Trace& trace) {
+    numbers_.assign(trace.store->size(), 0);
+    uint32_t next = 1;  // the first one is nobody's
+    for (const Input& input : trace.inputs) numbers_[input.value] = next++;
+    for (const Node* n : trace.nodes)
+      for (ValueId v : n->results) numbers_[v] = next++;
+    all_.resize(next);
+  }
+  T& operator[](ValueId v) { return all_[numbers_[v]]; }
+  const T& operator[](ValueId v) const { return all_[numbers_[v]]; }
+  auto begin() { return all_.begin(); }
+  auto end() { return all_.end(); }
+
+ private:
+  std::vector<uint32_t> numbers_;
+  std::vector<T> all_;
 };
 
 struct Locations {
-  std::vector<Location> at;  // by value
-  std::vector<Root> roots;  // by value; of roots alone
+  ByValue<Location> at;
+  ByValue<Root> roots;  // of roots alone
   std::vector<bool> is_view;  // by node
   std::vector<bool> constant;  // by node: it runs once
   std::vector<int64_t> producer;  // by node: the node whose epilogue it may be; kNever: none
@@ -43,11 +67,22 @@ inline std::optional<Location> locate_view(const Trace& trace, const Node& n, co
   const OpDef& op = def(n);
   if (!op.view) return std::nullopt;
   const ValueId from = n.args[0].v, to = n.results[0];
-  ViewOf view{in.strides};
-  if (!place_view(op, concrete(trace.type(from).shape), n.args, concrete(trace.type(to).shape), view))
+  ViewAt<Dim> view{in.strides};
+  if (!place_view(op, std::span<const Dim>(trace.type(from).shape), n.args, std::span<const Dim>(trace.type(to).shape),
+                  view))
     return std::nullopt;
-  return Location{in.root, in.offset + view.offset * static_cast<int64_t>(size_of(trace.type(to).dtype)), view.strides};
+  return Location{in.root, in.offset + view.offset * Dim(size_of(trace.type(to).dtype)), view.strides};
 }
+
+// Whether two layouts of one rank are the same.
+inline bool same_strides(std::span<const Dim> a, std::span<const Dim> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](Dim x, Dim y) { return is_equal(x, y); });
+}
+inline bool same_type(const TensorType& a, const TensorType& b) {
+  return a.dtype == b.dtype && a.device == b.device && a.weak == b.weak && same_strides(a.shape, b.shape);
+}
+// Bytes of a dense tensor.
+inline Dim bytes_of(const TensorType& t) { return elements(t.shape) * Dim(size_of(t.dtype)); }
 
 // Finds updates whose indices an earlier update has checked already, so that they cannot reject the call.
 class IndexChecks {

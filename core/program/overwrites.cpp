@@ -9,7 +9,7 @@ namespace {
 class Overwrites {
  public:
   Overwrites(const Trace& trace, const Kernels& kernels, std::span<const InputPlan> inputs, Locations& locations)
-      : trace_(trace), kernels_(kernels), inputs_(inputs), all_(locations), into_(locations.at.size(), kNoValue) {}
+      : trace_(trace), kernels_(kernels), inputs_(inputs), all_(locations), into_(trace.store->size(), kNoValue) {}
 
   void run() {
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
@@ -32,7 +32,7 @@ class Overwrites {
     if (all_.at[result].root != result || !is_unplaced(result)) return;
     for_each_value(n.args, [&](ValueId v) {
       const ValueId root = root_of(all_.at[v].root);
-      if (into_[result] != kNoValue || trace_.type(v) != trace_.type(result) || !may_overwrite(root)) return;
+      if (into_[result] != kNoValue || !same_type(trace_.type(v), trace_.type(result)) || !may_overwrite(root)) return;
       if (all_.roots[root].last_use != at || !have_same_layout(n, root, result)) return;
       into_[result] = root;
       all_.roots[root].last_use = std::max(all_.roots[result].last_use, at + 1);
@@ -54,8 +54,8 @@ class Overwrites {
     for_each_value(n.args, [&](ValueId v) {
       const Location& l = all_.at[v];
       if (root_of(l.root) == root)
-        alike = alike && l.offset == 0 && l.strides == all_.at[result].strides &&
-                trace_.type(v) == trace_.type(result);
+        alike = alike && is_equal(l.offset, 0) && same_strides(l.strides, all_.at[result].strides) &&
+                same_type(trace_.type(v), trace_.type(result));
     });
     return alike;
   }

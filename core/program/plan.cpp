@@ -9,17 +9,19 @@ namespace {
 
 // A written input no larger than this is copied at the end, rather than computed in place, if steps that an interrupt
 // may stop come after it.
-constexpr size_t kSmallWrite = 1 << 16;
+constexpr int64_t kSmallWrite = 1 << 16;
 
 // Constants larger than this are recomputed at each call rather than kept.
-constexpr size_t kConstantLimit = 1 << 20;
+constexpr int64_t kConstantLimit = 1 << 20;
 
 class Planner {
  public:
   Planner(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels, bool epilogues)
-      : trace_(trace), strides_(inputs.strides), donated_(inputs.donated), kernels_(kernels), epilogues_(epilogues) {}
+      : trace_(trace), strides_(strides_of(trace, inputs)), donated_(inputs.donated), kernels_(kernels),
+        epilogues_(epilogues) {}
 
-  Plan run() {
+  PlanFormulas run() {
+    plan_.donated = donated_;
     place_inputs();
     locate_results();
     find_constants();
@@ -39,12 +41,28 @@ class Planner {
  private:
   const TensorType& type(ValueId v) const { return trace_.type(v); }
 
+  // An input that is dense is so for all sizes; the strides of others are numbers.
+  static std::vector<Shape> strides_of(const Trace& trace, const InputLayouts& inputs) {
+    std::vector<Shape> out;
+    for (size_t i = 0; i < trace.inputs.size(); i++) {
+      Shape strides = dense_stride_formulas(trace.type(trace.inputs[i].value).shape);
+      const Sizes& given = inputs.strides[i];
+      const auto is_given = [](Dim d, int64_t number) { return unnoted_hint(d) == number; };
+      if (!std::equal(strides.begin(), strides.end(), given.begin(), given.end(), is_given))
+        strides.assign(given.begin(), given.end());
+      out.push_back(std::move(strides));
+    }
+    return out;
+  }
+
   void place_inputs() {
-    locations_.resize(trace_.store->size());
-    roots_.resize(trace_.store->size());
+    locations_.resize(trace_);
+    roots_.resize(trace_);
     for (uint32_t i = 0; i < trace_.inputs.size(); i++) {
       const ValueId v = trace_.inputs[i].value;
-      plan_.inputs.push_back({type(v), strides_[i], false, donated_[i] && is_whole(i)});
+      plan_.inputs.push_back({{}, {}, false, donated_[i] && is_whole(i)});
+      std::vector<FormulaRef>& strides = plan_.input_strides.emplace_back();
+      for (Dim d : strides_[i]) strides.push_back(plan_.formulas.add(d));
       locations_[v] = {v, 0, strides_[i]};
       roots_[v] = {Place::input, i, 0, true, kNever, kNever};
     }
@@ -53,10 +71,11 @@ class Planner {
   // Whether an input is its memory, without gaps or elements that share a place.
   bool is_whole(uint32_t i) const {
     const TensorType& t = type(trace_.inputs[i].value);
-    const Extent e = extent(concrete(t.shape), strides_[i], size_of(t.dtype));
+    const Sizes strides = concrete(strides_[i]);
+    const Extent e = extent(concrete(t.shape), strides, size_of(t.dtype));
     const auto repeats = [](int64_t stride) { return stride == 0; };
     return e.begin == 0 && e.end == static_cast<int64_t>(dense_bytes(t)) &&
-           std::none_of(strides_[i].begin(), strides_[i].end(), repeats);
+           std::none_of(strides.begin(), strides.end(), repeats);
   }
 
   // A view prim whose strides allow it becomes a view of its input's memory.
@@ -79,12 +98,12 @@ class Planner {
 
   // A result that its kernel can write in any order of dims lies as its reader permutes it, so that what reads that is
   // dense.
-  Sizes strides_of_result(const Node& n, size_t number, const Node* permute) const {
+  Shape strides_of_result(const Node& n, size_t number, const Node* permute) const {
     const Shape& shape = type(n.results[number]).shape;
-    if (!permute || !kernels_.orders_result(n, number)) return dense_strides(shape);
-    const Sizes as_read = dense_strides(type(permute->results[0]).shape);
+    if (!permute || !kernels_.orders_result(n, number)) return dense_stride_formulas(shape);
+    const Shape as_read = dense_stride_formulas(type(permute->results[0]).shape);
     const auto dims = permute->args[1].dim_list();
-    Sizes strides = as_read;
+    Shape strides = as_read;
     for (size_t d = 0; d < as_read.size(); d++) strides[normalize_axis(dims[d].value(), strides.size())] = as_read[d];
     return strides;
   }
@@ -115,19 +134,21 @@ class Planner {
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
       bool all = n.op->pure;
-      size_t operands = 0;
-      for_each_value(n.args,
-                     [&](ValueId v) { all = all && known[v], operands += dense_bytes(type(locations_[v].root)); });
+      for_each_value(n.args, [&](ValueId v) { all = all && known[v]; });
+      Dim operands = 0;
+      if (all) for_each_value(n.args, [&](ValueId v) { operands = operands + bytes_of(type(locations_[v].root)); });
       for (ValueId r : n.results)
-        all = all && (is_view_[i] || dense_bytes(type(r)) <= std::max(kConstantLimit, operands));
+        all = all && (is_view_[i] || is_at_most(bytes_of(type(r)), kConstantLimit) ||
+                      is_at_most(bytes_of(type(r)), operands));
       constant_[i] = all;
       for (ValueId r : n.results) known[r] = all;
       if (!all || is_view_[i]) continue;
       for (ValueId r : n.results) {
-        const uint32_t arena = find_or_add_arena(plan_, type(r).device);
-        size_t& bytes = plan_.arenas[arena].constant_bytes;
-        roots_[r] = {Place::constant, arena, static_cast<int64_t>(bytes), true, static_cast<int64_t>(i), kNever};
-        bytes = static_cast<size_t>(checked_add(static_cast<int64_t>(bytes), aligned(dense_bytes(type(r)))));
+        const uint32_t arena = find_or_add_arena(plan_.arenas, type(r).device);
+        plan_.constant_bytes.resize(plan_.arenas.size());
+        const auto request = static_cast<int64_t>(plan_.constant_bytes[arena].size());
+        roots_[r] = {Place::constant, arena, 0, true, static_cast<int64_t>(i), kNever, request};
+        plan_.constant_bytes[arena].push_back(plan_.formulas.add(bytes_of(type(r))));
       }
     }
   }
@@ -186,12 +207,12 @@ class Planner {
       plan_.inputs[w.input].written = true;
       const ValueId old = trace_.inputs[w.input].value;
       const Location& l = locations_[w.value];
-      if (l.root == old && l.offset == 0 && l.strides == strides_[w.input]) continue;  // it is in its place already
+      const bool in_place = l.root == old && is_equal(l.offset, 0) && same_strides(l.strides, strides_[w.input]);
+      if (in_place) continue;
       const Root& r = roots_[w.value];
-      const Sizes sizes = concrete(type(old).shape);
-      bool direct = is_unplaced_root(w.value) && r.made > last_check_ && is_dense(sizes, strides_[w.input]);
+      bool direct = is_unplaced_root(w.value) && r.made > last_check_ && is_dense(type(old).shape, strides_[w.input]);
       direct = direct && type(w.value).dtype == type(old).dtype && can_overwrite_input(old, w.value, r.made);
-      direct = direct && (r.made > last_work_ || dense_bytes(type(old)) > kSmallWrite);
+      direct = direct && (r.made > last_work_ || is_less(kSmallWrite, bytes_of(type(old))));
       if (direct) roots_[w.value] = {Place::input, w.input, 0, true, r.made, r.last_use};
       else copies_.push_back({w.value, Place::input, w.input});
     }
@@ -207,7 +228,8 @@ class Planner {
     bool same = true;
     for_each_value(n.args, [&](ValueId v) {
       if (locations_[v].root == old)
-        same = same && locations_[v].offset == 0 && locations_[v].strides == locations_[made_by].strides;
+        same = same && is_equal(locations_[v].offset, 0) &&
+               same_strides(locations_[v].strides, locations_[made_by].strides);
     });
     return same;
   }
@@ -215,14 +237,14 @@ class Planner {
   // Whether a value is the whole root, possibly under another shape.
   bool covers_root(ValueId v, ValueId root) const {
     const Location& l = locations_[v];
-    return l.offset == 0 && dense_bytes(type(v)) == dense_bytes(type(root)) &&
-           is_dense(concrete(type(v).shape), l.strides);
+    return is_equal(l.offset, 0) && is_equal(bytes_of(type(v)), bytes_of(type(root))) &&
+           is_dense(type(v).shape, l.strides);
   }
 
   void place_outputs() {
     for (uint32_t i = 0; i < trace_.outputs.size(); i++) {
       const ValueId v = trace_.outputs[i];
-      plan_.outputs.emplace_back(type(v));
+      plan_.outputs.push_back(v);
       const ValueId root = locations_[v].root;
       if (is_unplaced_root(root) && covers_root(v, root))
         roots_[root] = {Place::output, i, 0, true, roots_[root].made, roots_[root].last_use};
@@ -231,14 +253,14 @@ class Planner {
   }
 
   const Trace& trace_;
-  const std::vector<Sizes>& strides_;
+  const std::vector<Shape> strides_;
   const std::vector<bool>& donated_;
   const Kernels& kernels_;
   const bool epilogues_;
-  Plan plan_;
+  PlanFormulas plan_;
   Locations all_;
-  std::vector<Location>& locations_ = all_.at;
-  std::vector<Root>& roots_ = all_.roots;
+  ByValue<Location>& locations_ = all_.at;
+  ByValue<Root>& roots_ = all_.roots;
   std::vector<bool>&is_view_ = all_.is_view, &constant_ = all_.constant;
   std::vector<FinalCopy> copies_;
   int64_t last_check_ = kNever, last_work_ = kNever;
@@ -246,7 +268,7 @@ class Planner {
 
 }  // namespace
 
-Plan plan_memory(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels, bool epilogues) {
+PlanFormulas plan_formulas(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels, bool epilogues) {
   return Planner(trace, inputs, kernels, epilogues).run();
 }
 

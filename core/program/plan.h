@@ -23,20 +23,25 @@ struct BufferPlan {
   int64_t request = -1;  // of the arena: which of its requests; -1: none
 };
 
-struct Step {
-  KernelCall call;
+// What a plan says of a step before it has a kernel.
+struct PlannedStep {
+  int32_t line = -1;  // the node of the trace that it was made of; -1: a copy that the plan added
   uint32_t first = 0, n_inputs = 0, n_outputs = 0;  // its buffers: inputs, then outputs
+  uint32_t arena = 0;  // of the device that it runs on
+  size_t time = 0;  // when it runs, as requests of arenas count
+  // The input that the step before it computes, if it may run as that step's epilogue; -1: none.
+  int32_t epilogue_input = -1;
+};
+
+struct Step : PlannedStep {
+  KernelCall call;
   uint32_t bytes = 0;  // sum over all its buffers, clamped to [4096, UINT32_MAX]
   int64_t scratch = -1;  // offset in its arena, or -1
   size_t scratch_bytes = 0;
-  uint32_t arena = 0;  // of the device that it runs on
   uint32_t follows = 0;  // how many steps before it is the one whose launch computes it too; 0: none
-  size_t time = 0;  // when it runs, as requests of arenas count
-  const Node* node = nullptr;  // what it was made of; null for a copy that the plan added
+  const Node* node = nullptr;  // that line; null: a copy
   KernelPtr kernel;  // of the node
   KernelPtr joined;  // runs in its place, and computes the steps that follow it too; null: it is alone, or follows
-  // The input that the step before it computes, if it may run as that step's epilogue; -1: none.
-  int32_t epilogue_input = -1;
   int32_t epilogue = -1;  // index in Plan::epilogues, or -1
 };
 

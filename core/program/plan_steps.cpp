@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "program/copy.h"
 #include "program/donated.h"
 
 namespace thunder {
@@ -10,14 +9,15 @@ namespace {
 
 class StepPlanner {
  public:
-  StepPlanner(const Trace& trace, const std::vector<Sizes>& strides, const Kernels& kernels,
-              std::vector<FinalCopy> copies, Locations& locations, Plan& plan)
+  StepPlanner(const Trace& trace, const std::vector<Shape>& strides, const Kernels& kernels,
+              std::vector<FinalCopy> copies, Locations& locations, PlanFormulas& plan)
       : trace_(trace), strides_(strides), kernels_(kernels), copies_(std::move(copies)), all_(locations),
         plan_(plan) {}
 
   void run() {
+    layouts_.resize(trace_);
     find_requests();
-    place_requests();
+    place_values();
     add_steps();
     add_final_copies();
   }
@@ -25,7 +25,8 @@ class StepPlanner {
  private:
   const TensorType& type(ValueId v) const { return trace_.type(v); }
 
-  uint32_t arena_index(Device device) { return find_or_add_arena(plan_, device); }
+  uint32_t arena_index(Device device) { return find_or_add_arena(plan_.arenas, device); }
+  FormulaRef formula(Dim d) { return plan_.formulas.add(d); }
 
   // A value's index among the requests of an arena.
   struct Request {
@@ -36,7 +37,9 @@ class StepPlanner {
   Request add_request(ValueId v, size_t first, size_t last) {
     const uint32_t index = arena_index(type(v).device);
     std::vector<ArenaRequest>& requests = plan_.arenas[index].requests;
-    requests.push_back({aligned(std::max<size_t>(1, dense_bytes(type(v)))), first, last});
+    requests.push_back({0, first, last});
+    plan_.bytes.resize(plan_.arenas.size());
+    plan_.bytes[index].push_back(formula(bytes_of(type(v))));
     return {v, index, requests.size() - 1};
   }
   const ArenaRequest& placed_request(const Request& r) const { return plan_.arenas[r.arena].requests[r.index]; }
@@ -45,7 +48,7 @@ class StepPlanner {
   void find_requests() {
     const size_t nodes = trace_.nodes.size();
     dense_.resize(nodes);
-    DonatedMemory donated(trace_, plan_, all_);
+    DonatedMemory donated(trace_, plan_.inputs, all_);
     for (size_t i = 0; i < nodes; i++)
       if (constant_[i] && !is_view_[i]) request_dense_copies(i, i);
     for (size_t i = 0; i < nodes; i++) {
@@ -54,8 +57,9 @@ class StepPlanner {
         Root& root = roots_[r];
         if (locations_[r].root != r || root.placed || root.place != Place::arena) continue;
         const auto last = static_cast<size_t>(std::max(root.last_use, static_cast<int64_t>(i)));
-        const auto place = donated.reserve(type(r).device, dense_bytes(type(r)), static_cast<int64_t>(i),
-                                           static_cast<int64_t>(last));
+        const auto place = donated.empty() ? std::nullopt
+                                           : donated.reserve(type(r).device, dense_bytes(type(r)),
+                                                             static_cast<int64_t>(i), static_cast<int64_t>(last));
         if (place) root = {Place::input, place->input, place->offset, true, root.made, root.last_use};
         else values_.push_back(add_request(r, nodes + i, nodes + last));
       }
@@ -72,58 +76,59 @@ class StepPlanner {
     size_t last = time;
     if (kernels_.has(n, kStarts)) last += static_cast<size_t>(all_.root_of(n.results[0]).last_use) - node;
     for_each_value(n.args, [&](ValueId v) {
-      if (!is_dense(concrete(type(v).shape), locations_[v].strides)) dense_[node].push_back(add_request(v, time, last));
+      if (!is_dense(type(v).shape, locations_[v].strides)) dense_[node].push_back(add_request(v, time, last));
     });
   }
 
-  void place_requests() {
-    for (DeviceArena& a : plan_.arenas)
-      a.bytes = a.device == Device::cpu ? place_in_order(a.requests) : place_tightly(a.requests);
+  void place_values() {
     const size_t nodes = trace_.nodes.size();
     for (const Request& r : values_) {
       Root& root = roots_[r.value];
       const ArenaRequest& lives = placed_request(r);
-      root.index = r.arena, root.offset = lives.offset, root.placed = true;
+      root.index = r.arena, root.placed = true;
       root.request = static_cast<int64_t>(r.index);
-      plan_.slots.push_back({r.value, r.arena, root.offset, dense_bytes(type(r.value)), lives.first - nodes,
-                             std::min(lives.last - nodes, nodes - 1), r.index});
+      plan_.slots.push_back(
+          {r.value, r.arena, 0, 0, lives.first - nodes, std::min(lives.last - nodes, nodes - 1), r.index});
+      plan_.slot_bytes.push_back(plan_.bytes[r.arena][r.index]);
     }
   }
 
-  uint32_t add_layout(const Sizes& sizes, const Sizes& strides) {
+  uint32_t add_layout(const Shape& sizes, const Shape& strides) {
     const auto at = static_cast<uint32_t>(plan_.layouts.size());
-    plan_.layouts.insert(plan_.layouts.end(), sizes.begin(), sizes.end());
-    plan_.layouts.insert(plan_.layouts.end(), strides.begin(), strides.end());
+    for (Dim d : sizes) plan_.layouts.push_back(formula(d));
+    for (Dim d : strides) plan_.layouts.push_back(formula(d));
     return at;
   }
 
-  void add_buffer(Place place, uint32_t index, int64_t offset, const TensorType& t, const Sizes& strides,
-                  int64_t request) {
-    plan_.buffers.push_back({place, index, offset, t.dtype, t.device, static_cast<int32_t>(t.rank()),
-                             add_layout(concrete(t.shape), strides), request});
+  uint32_t add_dense_layout(const TensorType& t) { return add_layout(t.shape, dense_stride_formulas(t.shape)); }
+
+  // `offset`: in an arena from the start of the request.
+  void add_buffer(Place place, uint32_t index, Dim offset, const TensorType& t, uint32_t layout, int64_t request) {
+    plan_.buffers.push_back({place, index, 0, t.dtype, t.device, static_cast<int32_t>(t.rank()), layout, request});
+    plan_.offsets.push_back(formula(offset));
   }
   void add_buffer(const Request& r) {
     const TensorType& t = type(r.value);
-    add_buffer(Place::arena, r.arena, placed_request(r).offset, t, dense_strides(t.shape),
-               static_cast<int64_t>(r.index));
+    add_buffer(Place::arena, r.arena, 0, t, add_dense_layout(t), static_cast<int64_t>(r.index));
   }
   void add_buffer(ValueId v) {
     const Location& l = locations_[v];
     const Root& r = roots_[l.root];
-    add_buffer(r.place, r.index, r.offset + l.offset, type(v), l.strides, r.request);
+    uint32_t& layout = layouts_[v];
+    if (!layout) layout = add_layout(type(v).shape, l.strides) + 1;
+    add_buffer(r.place, r.index, Dim(r.offset) + l.offset, type(v), layout - 1, r.request);
   }
 
   // Adds a step that copies to the buffer that `add_to` adds.
   template <class AddTo>
   void add_copy(ValueId from, const AddTo& add_to) {
-    Step step;
-    step.call.run = run_copy;
+    PlannedStep step;
     step.first = static_cast<uint32_t>(plan_.buffers.size());
     add_buffer(from);
     add_to();
     step.n_inputs = step.n_outputs = 1;
     step.arena = arena_index(type(from).device);
-    plan_.steps.push_back(std::move(step));
+    plan_.steps.push_back(step);
   }
 
   // Whether a node only copies its operand's elements in order: a view prim whose operand's strides do not allow a
@@ -135,7 +140,7 @@ class StepPlanner {
     const ValueId from = n.args[0].v, to = n.results[0];
     const Root& r = roots_[locations_[to].root];
     const TensorType& t = type(from);
-    add_copy(from, [&] { add_buffer(r.place, r.index, r.offset, t, dense_strides(t.shape), r.request); });
+    add_copy(from, [&] { add_buffer(r.place, r.index, r.offset, t, add_dense_layout(t), r.request); });
   }
 
   void add_step(size_t at) {
@@ -143,8 +148,8 @@ class StepPlanner {
     if (is_copy(n)) return add_reshape(n);
     const std::vector<Request>& copies = dense_[at];
     for (const Request& r : copies) add_copy(r.value, [&] { add_buffer(r); });
-    Step step;
-    step.node = &n;
+    PlannedStep step;
+    step.line = static_cast<int32_t>(at);
     step.time = constant_[at] ? at : trace_.nodes.size() + at;
     if (all_.producer[at] != kNever)
       step.epilogue_input = operand_index(n, trace_.nodes[static_cast<size_t>(all_.producer[at])]->results[0]);
@@ -158,7 +163,7 @@ class StepPlanner {
       const Arg& a = n.args[i];
       if (a.kind == ArgKind::value) add_input(a.v);
       if (a.kind == ArgKind::none && n.op->schema.params[i].kind == ParamKind::tensor)
-        plan_.buffers.push_back({.rank = -1});
+        plan_.buffers.push_back({.rank = -1}), plan_.offsets.emplace_back();
       if (a.kind == ArgKind::values)
         for (ValueId v : a.value_list()) add_input(v);
     }
@@ -166,7 +171,7 @@ class StepPlanner {
     for (ValueId r : n.results) add_buffer(r);
     step.n_outputs = static_cast<uint32_t>(n.results.size());
     step.arena = arena_index(device_of(n));
-    plan_.steps.push_back(std::move(step));
+    plan_.steps.push_back(step);
   }
 
   // The device that a node runs on: for a copy between devices, the one that is not the CPU.
@@ -204,35 +209,37 @@ class StepPlanner {
     for (const FinalCopy& c : copies_)
       add_copy(c.value, [&] {
         const TensorType& t = type(c.value);
-        const Sizes strides = c.place == Place::input ? strides_[c.index] : dense_strides(t.shape);
-        add_buffer(c.place, c.index, 0, t, strides, kNever);
+        const bool given = c.place == Place::input;
+        const uint32_t layout = given ? add_layout(t.shape, strides_[c.index]) : add_dense_layout(t);
+        add_buffer(c.place, c.index, 0, t, layout, kNever);
       });
   }
 
   const Trace& trace_;
-  const std::vector<Sizes>& strides_;
+  const std::vector<Shape>& strides_;
   const Kernels& kernels_;
   std::vector<FinalCopy> copies_;
   Locations& all_;
-  const std::vector<Location>& locations_ = all_.at;
-  std::vector<Root>& roots_ = all_.roots;
+  const ByValue<Location>& locations_ = all_.at;
+  ByValue<Root>& roots_ = all_.roots;
   const std::vector<bool>&is_view_ = all_.is_view, &constant_ = all_.constant;
-  Plan& plan_;
+  PlanFormulas& plan_;
+  ByValue<uint32_t> layouts_;  // where that of its location begins, plus 1; 0: it has none yet
   std::vector<Request> values_;  // roots in an arena, in the order of the trace
   std::vector<std::vector<Request>> dense_;  // by node: the copies of its operands
 };
 
 }  // namespace
 
-uint32_t find_or_add_arena(Plan& plan, Device device) {
-  for (uint32_t i = 0; i < plan.arenas.size(); i++)
-    if (plan.arenas[i].device == device) return i;
-  plan.arenas.push_back({device});
-  return static_cast<uint32_t>(plan.arenas.size() - 1);
+uint32_t find_or_add_arena(std::vector<DeviceArena>& arenas, Device device) {
+  for (uint32_t i = 0; i < arenas.size(); i++)
+    if (arenas[i].device == device) return i;
+  arenas.push_back({device});
+  return static_cast<uint32_t>(arenas.size() - 1);
 }
 
-void plan_steps(const Trace& trace, const std::vector<Sizes>& strides, const Kernels& kernels,
-                std::vector<FinalCopy> copies, Locations& locations, Plan& plan) {
+void plan_steps(const Trace& trace, const std::vector<Shape>& strides, const Kernels& kernels,
+                std::vector<FinalCopy> copies, Locations& locations, PlanFormulas& plan) {
   StepPlanner(trace, strides, kernels, std::move(copies), locations, plan).run();
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "program/locations.h"
+#include "program/plan_formulas.h"
 
 namespace thunder {
 
@@ -19,11 +20,11 @@ inline int64_t aligned(size_t bytes) {
 }
 
 // The index of a device's arena, which the first value on the device creates.
-uint32_t find_or_add_arena(Plan& plan, Device device);
+uint32_t find_or_add_arena(std::vector<DeviceArena>& arenas, Device device);
 
 // Places the values that have no place yet in arenas, by their lifetimes, and adds a step for each node that is no view
 // and for each copy.
-void plan_steps(const Trace& trace, const std::vector<Sizes>& strides, const Kernels& kernels,
-                std::vector<FinalCopy> copies, Locations& locations, Plan& plan);
+void plan_steps(const Trace& trace, const std::vector<Shape>& strides, const Kernels& kernels,
+                std::vector<FinalCopy> copies, Locations& locations, PlanFormulas& plan);
 
 }  // namespace thunder

@@ -14,7 +14,7 @@ std::vector<Accelerator*> accelerators_of(const Plan& plan, Devices& devices) {
   return out;
 }
 
-Program::Program(Trace trace, Trace written, Kernels kernels, Plan plan, std::span<void* const> fixed,
+Program::Program(Trace trace, StageTraces written, Kernels kernels, Plan plan, std::span<void* const> fixed,
                  Devices& devices, ThreadPool& threads)
     : trace_(std::move(trace)), written_(std::move(written)), kernels_(std::move(kernels)), plan_(std::move(plan)),
       devices_(devices), accelerators_(accelerators_of(plan_, devices)), threads_(threads),

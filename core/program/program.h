@@ -10,6 +10,7 @@
 #include "base/thrown.h"
 #include "device/arenas.h"
 #include "device/devices.h"
+#include "ir/stage_traces.h"
 #include "program/kernels.h"
 #include "program/launch.h"
 #include "program/plan.h"
@@ -17,9 +18,6 @@
 
 namespace thunder {
 
-// Decides which values are views, where every value lies, which copies are needed, and with `epilogues` which steps run
-// on the tiles of the step before them.
-Plan plan_memory(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels, bool epilogues);
 // Places the values of a device's arena anew, among them the scratch memory of its steps.
 void place_scratch(Plan& plan, uint32_t arena);
 // The devices of the arenas; the CPU's is null. Throws where there is no such device.
@@ -27,9 +25,9 @@ std::vector<Accelerator*> accelerators_of(const Plan& plan, Devices& devices);
 
 class Program {
  public:
-  // Made by a ProgramBuilder. `written`: the user's trace that it was made of. `fixed`: the addresses of its last
-  // inputs, whose memory is the same at every call.
-  Program(Trace trace, Trace written, Kernels kernels, Plan plan, std::span<void* const> fixed, Devices& devices,
+  // Made by a ProgramBuilder. `written`: the first is the user's trace that it was made of. `fixed`: the addresses of
+  // its last inputs, whose memory is the same at every call.
+  Program(Trace trace, StageTraces written, Kernels kernels, Plan plan, std::span<void* const> fixed, Devices& devices,
           ThreadPool& threads);
   ~Program();
   Program(const Program&) = delete;
@@ -56,7 +54,7 @@ class Program {
   const Plan& plan() const { return plan_; }
   uint64_t runs() const;  // that were begun
   const Trace& trace() const { return trace_; }
-  const Trace& written_trace() const { return written_; }  // the user's, of which it was made
+  const Trace& written_trace() const { return written_.front(); }  // the user's, of which it was made
   uint64_t bytes_of(const BufferPlan& b) const;
   // A step's kernel as text for a user; "" if it has no text.
   static std::string explain(const Step& step);
@@ -124,7 +122,8 @@ class Program {
   void add_idle_frame(Frame& frame);
   std::vector<Ref<Storage>> allocate(size_t DeviceArena::*bytes) const;
 
-  Trace trace_, written_;
+  Trace trace_;
+  StageTraces written_;
   Kernels kernels_;  // which the steps own; it has what they need, so it outlives them
   Plan plan_;
   Devices& devices_;

@@ -38,9 +38,8 @@ class Updates {
   }
 
   static bool has_repeated_elements(const Location& l, const TensorType& type) {
-    const Sizes sizes = concrete(type.shape);
-    for (size_t i = 0; i < sizes.size(); i++)
-      if (l.strides[i] == 0 && sizes[i] > 1) return true;
+    for (size_t i = 0; i < type.shape.size(); i++)
+      if (is_equal(l.strides[i], 0) && is_less(1, type.shape[i])) return true;
     return false;
   }
 

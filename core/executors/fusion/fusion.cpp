@@ -83,6 +83,12 @@ class FusedKernel : public Kernel, public KernelTexts {
     group_.reset();
     set_call(region_->launcher->call());
   }
+  KernelPtr another() const override {
+    auto made = std::make_unique<FusedKernel>(nullptr, target_);
+    made->region_ = region_;
+    made->set_call(call());
+    return made;
+  }
   size_t scratch() const override { return region_->launcher->scratch(); }
   bool runs_tiles() const override { return region_->is_epilogue; }
   void run_tile(const Launch* launch, const Tile& tile) const override { region_->launcher->run_tile(launch, tile); }

@@ -37,7 +37,7 @@ DimMask varying_dims(const Entry& entry, const Values& in) {
   for (size_t i = 0; i < entry.leaves; i++) {
     if (entry.bindings[i].formula) continue;
     const uint32_t leaf = entry.bindings[i].leaf;
-    const TensorType& was = entry.traces[0].type(entry.traces[0].inputs[i].value);
+    const TensorType& was = entry.traces.front().type(entry.traces.front().inputs[i].value);
     const bool is_tensor = in[leaf].kind == ArgKind::value;  // it may be a number now
     if ((was.rank() && !is_tensor) || mask[leaf].size() != was.rank()) return {};
     for (size_t dim = 0; dim < was.rank(); dim++) {

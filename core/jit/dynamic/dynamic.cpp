@@ -152,7 +152,7 @@ namespace {
 std::shared_ptr<Entry> make_loaded_entry(const SavedProgram& p) {
   auto entry = std::make_shared<Entry>();
   if (std::none_of(p.inputs.begin(), p.inputs.end(), [](auto& in) { return in.symbol.has_value(); })) return entry;
-  entry->traces.push_back(p.trace);
+  entry->traces.made().push_back(p.trace);
   entry->bindings.resize(p.trace.inputs.size());
   entry->inputs = {p.structure, std::vector<Leaf>(p.inputs.size()), std::vector<Sizes>(p.inputs.size())};
   for (uint32_t leaf = 0; leaf < p.inputs.size(); leaf++) {

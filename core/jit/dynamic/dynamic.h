@@ -38,7 +38,7 @@ class Dynamic {
 
   struct Traced {
     std::shared_ptr<const SymbolicProgram> program;
-    std::vector<std::unique_ptr<const SizeClass>> classes;  // the one that was derived last in front
+    std::vector<std::unique_ptr<SizeClass>> classes;  // the one that was derived last in front
     size_t alone = 0;  // times that there was none, or one for a size that is a number in it
   };
   std::unique_ptr<Entry> specialise_by_class(const Wanted& wanted, Traced& traced, InterruptCheck& check);

@@ -70,6 +70,15 @@ void keep_equal_sizes(const Trace& trace) {
       if (unnoted_hint(sizes[i]) == unnoted_hint(sizes[k])) compare(sizes[i], DimCondition::Is::equal, sizes[k]);
 }
 
+// The traces with these values in the place of their symbols.
+std::vector<Trace> with_sizes(std::span<const Trace> traces, const std::vector<int64_t>& symbols) {
+  Substitution sizes(std::vector<Dim>(symbols.begin(), symbols.end()));
+  Specialisation specialise(traces[0].store, sizes);
+  std::vector<Trace> out;
+  for (const Trace& t : traces) out.push_back(specialise(t));
+  return out;
+}
+
 const char* find_obstacle(const Wanted& wanted) {
   if (!wanted.context.passes_with(wanted.options.passes()).empty()) return "passes of the caller's";
   const Executors executors = executors_for(wanted.context, wanted.options);
@@ -129,14 +138,19 @@ std::unique_ptr<Entry> SizeClass::make_entry(const Values& in, std::span<const i
   add_integer_conditions(*of_.recorded, in, *entry);
   entry->inputs = describe_inputs(in);
   entry->size_class = text();
-  Substitution sizes(std::vector<Dim>(symbols.begin(), symbols.end()));
-  Specialisation specialise(lines_->traces[0].store, sizes);
-  for (const Trace& t : lines_->traces) entry->traces.push_back(specialise(t));
+  const std::vector<int64_t> values(symbols.begin(), symbols.end());
+  const auto stages = [lines = lines_, values] { return with_sizes(lines->traces.made(), values); };
+  const auto earlier = std::make_shared<const TracesPutOff>([stages] {
+    std::vector<Trace> all = stages();
+    all.pop_back();
+    return all;
+  });
+  entry->traces = StageTraces(with_sizes({&lines_->traces.back(), 1}, values), earlier);
   for (const StageTime& t : lines_->stages) entry->stages.push_back({t.name, 0, t.changed, false});
   return entry;
 }
 
-std::unique_ptr<Entry> SizeClass::program_for(const Wanted& wanted, InterruptCheck& check) const {
+std::unique_ptr<Entry> SizeClass::program_for(const Wanted& wanted, InterruptCheck& check) {
   try {
     const std::vector<int64_t> values = values_of_symbols(of_.function->programs()[0], wanted.in);
     std::vector<int64_t> symbols;
@@ -144,11 +158,10 @@ std::unique_ptr<Entry> SizeClass::program_for(const Wanted& wanted, InterruptChe
       if (symbols_.kept[i]) symbols.push_back(values[i]);
       else if (values[i] != symbols_.values[i]) return nullptr;
     }
-    const std::vector<DimCondition>& conditions = lines_->conditions;
-    const auto holds = [&](const DimCondition& c) { return c.holds_for(symbols); };
-    if (!std::all_of(conditions.begin(), conditions.end(), holds)) return nullptr;
+    if (!conditions_.hold_for(symbols)) return nullptr;
     const RecordEntry recording = [&] { return make_entry(wanted.in, symbols); };
-    return compile({wanted.context, wanted.options, wanted.in, check, recording, Effort::full, StageRows::kernels});
+    return compile({wanted.context, wanted.options, wanted.in, check, recording, Effort::full, StageRows::kernels,
+                    {&plan_, symbols}});
   } catch (const Error& e) {
     if (e.code() != Code::invalid_argument && e.code() != Code::declined) throw;
     return nullptr;

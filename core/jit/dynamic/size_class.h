@@ -14,7 +14,7 @@ class SizeClass {
   static std::unique_ptr<SizeClass> derive(const Wanted& wanted, const SymbolicProgram& of, InterruptCheck& check,
                                            std::string& why);
   // The program for inputs that fit the symbolic one; null: they are of another class. Throws as a compile does.
-  std::unique_ptr<Entry> program_for(const Wanted& wanted, InterruptCheck& check) const;
+  std::unique_ptr<Entry> program_for(const Wanted& wanted, InterruptCheck& check);
   // The conditions, as guards are written.
   std::string text() const;
   // Whether a size that is a symbol of the program is a number in it.
@@ -22,12 +22,15 @@ class SizeClass {
 
  private:
   SizeClass(const SymbolicProgram& of, std::unique_ptr<Entry> lines, KeptSymbols symbols)
-      : of_(of), lines_(std::move(lines)), symbols_(std::move(symbols)) {}
+      : of_(of), lines_(std::move(lines)), symbols_(std::move(symbols)), conditions_(lines_->conditions),
+        plan_(lines_->traces.back()) {}
   std::unique_ptr<Entry> make_entry(const Values& in, std::span<const int64_t> symbols) const;
 
   const SymbolicProgram of_;
-  const std::unique_ptr<const Entry> lines_;  // has no program; its last trace is claimed, and has symbols
+  const std::shared_ptr<const Entry> lines_;  // has no program; its last trace is claimed, and has symbols
   const KeptSymbols symbols_;                 // when it was derived: what is no symbol of the lines has its value
+  const Conditions conditions_;               // of the lines
+  ClassPlan plan_;
 };
 
 }  // namespace thunder

@@ -38,7 +38,7 @@ int prims_of(std::span<const Node* const> nodes) {
 
 // Whether it is pure, and more than the one kernel that it would be anyway.
 bool is_worth_it(const Entry& entry) {
-  const Trace& trace = entry.traces[0];
+  const Trace& trace = entry.traces.front();
   if (entry.leaves != entry.bindings.size() || !trace.writes.empty() || prims_of(trace.nodes) < 2) return false;
   return std::all_of(entry.results.begin(), entry.results.end(),
                      [](const ResultLeaf& r) { return r.output != ResultLeaf::kConstant; });

@@ -63,7 +63,7 @@ class State {
  public:
   State(const Context& context, const Entry& entry) {
     keep(context, context.random());
-    for (const Write& w : entry.traces[0].writes)
+    for (const Write& w : entry.traces.front().writes)
       if (const Ref<Tensor>& t = entry.bindings[w.input].captured; t && t != context.random()) keep(context, t);
   }
   ~State() { restore(); }
@@ -120,7 +120,7 @@ class Check {
     state.restore();
     found += compare_values(state);
     if (found.empty()) return found;
-    if (const std::string draws = drawing_lines(trace->traces[0]); !draws.empty())
+    if (const std::string draws = drawing_lines(trace->traces.front()); !draws.empty())
       found += cat("it draws random numbers, so that two calls may differ; a module in training mode, before eval()?",
                    draws, "\n");
     return found;

@@ -179,7 +179,7 @@ void check_inputs(const SavedProgram& p) {
 
 SavedProgram saved_program(const Entry& entry, const Context& context) {
   SavedProgram out;
-  out.trace = entry.traces[0];
+  out.trace = entry.traces.front();
   out.trace.milliseconds = 0;  // equal programs make equal files
   out.structure = entry.inputs.structure;
   out.result_structure = entry.result_structure;

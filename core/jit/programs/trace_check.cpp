@@ -106,7 +106,7 @@ const Node* first_reader(const Trace& trace, ValueId value) {
 }  // namespace
 
 std::string graph_difference(const Entry& traced, const Entry& again) {
-  const Trace &x = traced.traces[0], &y = again.traces[0];
+  const Trace &x = traced.traces.front(), &y = again.traces.front();
   if (std::string lines = line_difference(x, y); !lines.empty()) return lines;
   if (traced.result_structure != again.result_structure)
     return cat("the structure of its results is ", traced.result_structure, " in the trace, ", again.result_structure,
@@ -124,11 +124,11 @@ std::string constant_difference(const Entry& traced, const Entry& again) {
     if (!a || !b || a == b) continue;
     const std::string differs = element_difference(a, b, 0);
     if (differs.empty()) continue;
-    const Input& in = traced.traces[0].inputs[i];
-    const Node* reader = first_reader(traced.traces[0], in.value);
+    const Input& in = traced.traces.front().inputs[i];
+    const Node* reader = first_reader(traced.traces.front(), in.value);
     out += cat("the constant ", "ipc"[static_cast<size_t>(in.source)], "[", in.index + 1, "]",
                in.name.empty() ? "" : cat(" '", in.name, "'"), " ", differs,
-               reader ? cat("; it is first read in\n", format_line(traced.traces[0], *reader)) : "", "\n");
+               reader ? cat("; it is first read in\n", format_line(traced.traces.front(), *reader)) : "", "\n");
   }
   return out;
 }

@@ -51,11 +51,12 @@ class Lines {
 
 std::string stages_json(const Entry& entry, Lines& lines) {
   const PrintOptions by_ids{.ids = true};
+  const std::vector<Trace> traces = entry.traces.all();
   size_t next = 0;
-  const auto trace = [&] { return lines.intern_lines(print(entry.traces[next++], by_ids)); };
+  const auto trace = [&] { return lines.intern_lines(print(traces[next++], by_ids)); };
   std::string out = cat("[{\"name\":\"as written\",\"ms\":", entry.trace_ms, ",\"lines\":", trace(), "}");
   for (const StageTime& t : entry.stages) {
-    const bool changed = t.changed && next < entry.traces.size();
+    const bool changed = t.changed && next < traces.size();
     out += cat(",{\"name\":", json_quote(t.name), ",\"ms\":", t.milliseconds, changed ? ",\"lines\":" : "",
                changed ? trace() : "", "}");
   }

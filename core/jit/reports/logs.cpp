@@ -48,7 +48,8 @@ void log_kernels(const Context& context, const Trace& claimed) {
 
 void log_traces(const Context& context, const Entry& entry, std::string_view function, std::string_view where) {
   if (context.logs(LogName::output_code, LogLevel::debug))
-    for (const Trace& t : entry.traces) context.log(LogLevel::debug, LogName::output_code, function, where, print(t));
+    for (const Trace& t : entry.traces.all())
+      context.log(LogLevel::debug, LogName::output_code, function, where, print(t));
   else
     context.log(LogLevel::info, LogName::output_code, function, where, print(entry.traces.back()));
 }
@@ -77,8 +78,8 @@ constexpr ProgramLog kProgramLogs[] = {
 }  // namespace
 
 void log_compiled(const Context& context, const Entry& entry, std::string_view why, bool again) {
-  const Trace& written = entry.traces.front();
-  const std::string_view function = written.function, where = first_source_line(written.nodes);
+  const Trace& made = entry.traces.made().front();
+  const std::string_view function = made.function, where = first_source_line(made.nodes);
   context.log(again ? LogLevel::info : LogLevel::debug, LogName::recompiles, function, where,
               cat(again ? "compiled again: " : "compiled: ", why));
   for (const ProgramLog& log : kProgramLogs)

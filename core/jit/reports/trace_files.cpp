@@ -20,9 +20,10 @@ namespace thunder {
 namespace {
 
 // The trace as it was before a stage; the first one where that has not changed it.
-const Trace& trace_before(const Entry& entry, std::string_view stage) {
-  const auto at = std::find_if(entry.traces.begin(), entry.traces.end(), [&](auto& t) { return t.pass == stage; });
-  return at == entry.traces.begin() ? *at : at[-1];
+Trace trace_before(const Entry& entry, std::string_view stage) {
+  const std::vector<Trace> all = entry.traces.all();
+  const auto at = std::find_if(all.begin(), all.end(), [&](auto& t) { return t.pass == stage; });
+  return at == all.begin() ? *at : at[-1];
 }
 
 std::string stage_times(const Entry& entry) {

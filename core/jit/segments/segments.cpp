@@ -104,7 +104,7 @@ Ref<Function> without_reads(Ref<Function> f) {
 std::shared_ptr<const Entry> Segments::find_followed(const Segment& segment, const Inputs& in) const {
   const Trace& now = segment.trace;
   for (const auto& entry : static_cast<const KeptScript&>(*segment.followed).entries) {
-    const Trace& then = entry->traces[0];
+    const Trace& then = entry->traces.front();
     if (then.outputs == now.outputs && same_writes(then, now) && entry->key.matches(in)) return entry;
   }
   return nullptr;
@@ -112,7 +112,7 @@ std::shared_ptr<const Entry> Segments::find_followed(const Segment& segment, con
 
 std::shared_ptr<const Entry> Segments::find(const Segment& segment, const Inputs& in, bool& kept) {
   kept = true;
-  const auto fits = [&](const Entry& e) { return e.key.matches(in) && same_lines(e.traces[0], segment.trace); };
+  const auto fits = [&](const Entry& e) { return e.key.matches(in) && same_lines(e.traces.front(), segment.trace); };
   {
     std::lock_guard lock(mutex_);
     if (segment.followed)
@@ -178,7 +178,7 @@ void Segments::note_varying_numbers(const Segment& segment) {
   std::lock_guard lock(mutex_);
   for (auto& [hash, entry] : entries_) {
     std::vector<uint64_t> found;
-    if (!differ_only_in_numbers(entry->traces[0], segment.trace, found)) continue;
+    if (!differ_only_in_numbers(entry->traces.front(), segment.trace, found)) continue;
     numbers_.insert(found.begin(), found.end());
     any_number_.store(true, std::memory_order_release);
   }

@@ -15,7 +15,7 @@ struct Replays : CompiledTest {
   // The function of a compiled one's stage, read back from its text.
   Ref<Function> again(const Compiled& f, size_t stage = 0) {
     const std::shared_ptr<const Entry> program = f.latest();
-    Trace trace = read_trace(print(program->traces[stage]), context->registry());
+    Trace trace = read_trace(print(program->traces.all()[stage]), context->registry());
     std::vector<Ref<Tensor>> captured;
     for (const Binding& b : program->bindings) captured.push_back(b.captured);
     return function_of_trace(std::move(trace), std::move(captured));

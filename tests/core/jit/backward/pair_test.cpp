@@ -108,12 +108,12 @@ TEST_F(Pair, shows_the_program_of_its_backward) {
   EXPECT_EQ(f->latest_backward(), nullptr);
   gradient(tape, loss, x.get());
   ASSERT_NE(f->latest_backward(), nullptr);
-  EXPECT_EQ(f->latest_backward()->traces[0].outputs.size(), 1u);
+  EXPECT_EQ(f->latest_backward()->traces.front().outputs.size(), 1u);
   ASSERT_NE(f->latest(), nullptr);
-  EXPECT_EQ(f->latest()->traces[0].function, "f");
+  EXPECT_EQ(f->latest()->traces.front().function, "f");
   // What is compiled next is the latest again.
   run(*f, {x.get()});
-  EXPECT_EQ(f->latest()->traces[0].outputs.size(), 1u);
+  EXPECT_EQ(f->latest()->traces.front().outputs.size(), 1u);
 }
 
 TEST_F(Pair, keeps_what_it_saved_where_that_is_written_later) {
