@@ -240,10 +240,15 @@ void TracingScope::require_current(const Tensor& t) {
 }
 
 bool TracingScope::has_written(const Tensor& t) const {
-  if (!wrote_) return false;
+  if (!wrote_ || !t.storage()) return false;
   const Aliases& memory = recorder_->memory();
+  // Borrowed memory has a storage for each time it was borrowed.
+  const auto shares = [b = t.storage().get()](const Storage* a) {
+    const bool overlap = a && a->data() < b->data() + b->bytes() && b->data() < a->data() + a->bytes();
+    return a == b || (overlap && a->accelerator() == b->accelerator());
+  };
   for (size_t i = 0; i < inputs_.size(); i++)
-    if (captured_[i] && captured_[i]->concrete() && captured_[i]->storage() == t.storage() &&
+    if (captured_[i] && captured_[i]->concrete() && shares(captured_[i]->storage().get()) &&
         memory.latest(memory.root(inputs_[i].value)) != memory.root(inputs_[i].value))
       return true;
   return false;

@@ -248,6 +248,73 @@ class Arrays(unittest.TestCase):
         self.assertEqual([f(th.ones(3)).tolist() for _ in range(2)], [[1, 1, 1], [2, 2, 2]])
         self.assertEqual(shared.tolist(), [2, 2, 2])
 
+    def test_that_numpy_reads_as_well_are_compared(self):
+        a = np.ones(3, np.float32)
+        table = {"a": a}
+
+        def halves(x):
+            t = th.from_numpy(a)
+            return t * x + float(a.sum())
+
+        def of_a_helper(x):
+            def given(array):
+                return array
+            return th.tensor(given(a)) * x + given(
+                a)[1:].max()
+
+        def of_a_table(x):
+            return th.from_numpy(table["a"]) * x + float(table["a"][1])
+        for f in (halves, of_a_helper, of_a_table):
+            a[:] = 1
+            compiled = th.compile(f)
+            for number in (1, 7):
+                a[:] = number
+                self.assertEqual(compiled(th.ones(3)).tolist(), f(th.ones(3)).tolist())
+
+    def test_that_numpy_reads_are_not_written_by_the_function(self):
+        a = np.zeros(3, np.float32)
+        outside = th.from_numpy(a)
+        held = Holder()
+        held.table = {"a": a}
+
+        def after(x):
+            t = th.from_numpy(a)
+            t.copy_(x)
+            return x + float(a[1:].sum())
+
+        def before(x):
+            first = float(a[0])
+            th.from_numpy(a).copy_(x)
+            return x + first
+
+        def through_a_captured_tensor(x):
+            outside.copy_(x)
+            return x + float(a[1:].sum())
+
+        def of_an_object(x):
+            th.from_numpy(held.table["a"]).copy_(x)
+            return x + float(held.table["a"][1])
+        for f in (after, before, through_a_captured_tensor, of_an_object):
+            with self.assertRaisesRegex(TypeError, r"numpy reads elements of .* at .*local_tensors_test.py:\d+ in a compiled function that writes"):
+                th.compile(f)(th.ones(3))
+        self.assertEqual(a.tolist(), [0, 0, 0])
+
+    def test_that_only_tensors_read_are_written(self):
+        a = np.zeros(3, np.float32)
+
+        def lent(array):
+            return th.from_numpy(
+                array)
+
+        def f(x):
+            same = a
+            t = lent(same)
+            t.add_(x)
+            return t * len(x) + t.shape[0] + a.shape[0]
+        compiled = th.compile(f)
+        self.assertEqual([compiled(th.ones(3)).tolist() for _ in range(2)], [[9, 9, 9], [12, 12, 12]])
+        self.assertEqual((a.tolist(), th.stats(compiled)["misses"]), ([2, 2, 2], 1))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -7,7 +7,7 @@ import weakref
 
 import numpy
 
-from . import _thunder
+from . import _array_reads, _thunder
 
 _active = threading.local()
 
@@ -37,12 +37,26 @@ def _held_elsewhere(own):
     return [array for array in own if id(array) in shared or id(_owner(array)) in shared or getattr(_owner(array), "base", None) is not None]
 
 
+def _is_written(array):
+    """Whether the function that is traced has written into its memory by way of a tensor."""
+    try:
+        memoryview(_thunder.share(array))
+    except _thunder.Error as error:
+        if "while it is traced" in str(error):
+            return True
+        raise
+    except (TypeError, ValueError, BufferError):
+        pass  # no tensor shares its memory
+    return False
+
+
 class Reading:
     """`known`: id -> (array, label) of those that were there before. While it is entered, this thread asks it of each array that is read."""
 
     def __init__(self, known):
         self._known, self._owners = known, {id(_owner(array)) for array, _ in known.values()}
         self._live, self._copied, self._shown = [], [], []
+        self.watch = _array_reads.Watch(self._known_owner)
         self._made = weakref.WeakValueDictionary()  # id -> a tensor that was made of data of the host
 
     def __enter__(self):
@@ -54,9 +68,15 @@ class Reading:
         _thunder.set_array_reader(self._before[0])
         _active.reading = self._before[1]
 
+    def _known_owner(self, value):
+        key = id(_owner(value)) if isinstance(value, numpy.ndarray) else None
+        return key if key in self._owners else None
+
     def __call__(self, array, usable):
         """Whether the trace copies it. usable: whether a tensor can be over its memory."""
         is_known = usable and id(_owner(array)) in self._owners
+        if is_known:
+            self.watch.take(array)
         (self._live if is_known else self._copied).append(array)
         return not is_known
 
@@ -83,10 +103,20 @@ class Reading:
 
     def places(self):
         """(array, label) of those whose elements are constants of the trace, though somebody else has them."""
-        live = {id(_owner(array)) for array in self._live}
+        live = {id(_owner(array)) for array in self._live} - set(self.watch.found)
         found = [(array, label) for array, label in self._known.values() if id(_owner(array)) not in live]
+        self._refuse_written(found)
         own = [*self._copied, *(array for array, _ in self._shown)]
         return found + [(array, "an array") for array in _held_elsewhere(own)]
+
+    def _refuse_written(self, read):
+        """What numpy reads of an array that the function itself writes, by way of a tensor, is what was there before the call."""
+        for array, label in read:
+            if _is_written(array):
+                where = self.watch.found.get(id(_owner(array)))
+                raise TypeError(f"numpy reads elements of {label}{f' at {where}' if where else ''} in a compiled function that writes into its memory "
+                                "by way of a tensor: numpy runs once, before the program, and would see what was there; read the tensor by ops "
+                                "instead, or compile it with fullgraph = false")
 
     def check(self):
         """Tensors over the memory of arrays would show what numpy wrote there meanwhile."""
@@ -104,6 +134,15 @@ def lend(array, tensor):
     """What from_numpy() and its kin give."""
     reading = _reading()
     return tensor if reading is None else reading.lend(array, tensor)
+
+
+def copies(array):
+    """Whether a trace copies its elements, where there is one; else they are read at each call."""
+    copied = not _thunder.is_tracing() or _thunder.copies_array(array)
+    reading = None if copied else _reading()
+    if reading is not None:
+        reading.watch.take(array, count=1)  # only asked about as yet
+    return copied
 
 
 def made(tensor):

@@ -43,7 +43,7 @@ def _is_buffer(data):
 
 
 def _of_array(data, dtype):
-    if _thunder.is_tracing() and isinstance(data, numpy.ndarray) and not _thunder.copies_array(data):
+    if isinstance(data, numpy.ndarray) and not _arrays.copies(data):
         made = _op["clone"](_thunder.share(data))  # its elements are those of each call, as a captured tensor's are
     else:
         array = numpy.asarray(data)

@@ -2,6 +2,7 @@
 while it is traced are tensors without data; so these things get back what they had, the tensors become results of the program that
 nobody sees, and each call assigns what came."""
 import collections
+import contextlib
 import functools
 import gc
 import sys
@@ -155,7 +156,8 @@ def run(function, args, named):
     with _arrays.Reading(walk.arrays) as arrays:
         try:
             watched = functools.partial(_thunder.watched_call, frames := Frames(walk), function)
-            result = _edges.watched(watched, (args, named or {}), {}) if walk.watches_calls else watched(args, named or {})
+            with arrays.watch if walk.arrays else contextlib.nullcontext():
+                result = _edges.watched(watched, (args, named or {}), {}) if walk.watches_calls else watched(args, named or {})
             done = True
         finally:
             _active.walk, _active.root, _active.arguments = before
