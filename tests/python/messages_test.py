@@ -186,5 +186,27 @@ class Layers(unittest.TestCase):
             gradient(th.tensor([11]))
 
 
+class Indices(unittest.TestCase):
+    def test_out_of_range_are_index_errors_in_each_way_of_running(self):
+        x, i = th.arange(12.0).reshape(3, 4), th.tensor([0, 2, 5])
+        for f in (lambda x, i: x[i], lambda x, i: x.index_select(0, i), lambda x, i: x.gather(0, i.unsqueeze(0)), lambda x, i: x.take(i * 9),
+                  lambda x, i: th.embedding(i, x), lambda x, i: x.scatter(0, i.unsqueeze(0), 1.0), lambda x, i: x.index_add(0, i, x),
+                  lambda x, i: th.nll_loss(x, i), lambda x, i: th.cross_entropy(x, i), lambda x, i: th.one_hot(i, 4), lambda x, i: x.select(0, -4),
+                  lambda x, i: x[:, 4]):
+            ways = [f, th.compile(f), th.compile(f, dynamic=True), th.compile(f, fullgraph=False)]
+            ways += [th.compile(f, executors=[executor]) for executor in ("host", "fusion")]
+            for called in ways:
+                with self.assertRaises(IndexError):
+                    called(x, i)
+        with self.assertRaises(th.Error) as caught:
+            x.index_select(0, i)
+        self.assertEqual((caught.exception.code, pickle.loads(pickle.dumps(type(caught.exception)))), (th.Code.INVALID_ARGUMENT, type(caught.exception)))
+
+    def test_other_errors_are_no_index_errors(self):
+        with self.assertRaises(th.Error) as caught:
+            X + th.ones(4)
+        self.assertNotIsInstance(caught.exception, IndexError)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -5,6 +5,7 @@
 
 PyObject *error_type;
 static PyObject *out_of_memory_type; /* an Error of that code */
+static PyObject *index_error_type;   /* an Error, and an IndexError */
 
 static const char tag[] = "python";
 
@@ -73,9 +74,27 @@ static const char *skip_function_names(const char *text)
     return text;
 }
 
+/* Whether it says what all ops, kernels and engines say of an index: "index 5 is out of range for dim 0 of size 3". */
+static bool is_of_index(PyObject *message)
+{
+    const char *text = PyUnicode_AsUTF8(message);
+    const char *index = text ? strstr(text, "index ") : NULL;
+    if (!text) PyErr_Clear();
+    if (!index) return false;
+    index += strlen("index ");
+    index += strspn(index, "-0123456789");
+    return strncmp(index, " is out of range for dim ", strlen(" is out of range for dim ")) == 0;
+}
+
+static PyObject *type_of(thunder_code number, PyObject *message)
+{
+    if (number == THUNDER_OUT_OF_MEMORY) return out_of_memory_type;
+    return number == THUNDER_INVALID_ARGUMENT && is_of_index(message) ? index_error_type : error_type;
+}
+
 void raise_message(thunder_code number, PyObject *message)
 {
-    PyObject *type = number == THUNDER_OUT_OF_MEMORY ? out_of_memory_type : error_type;
+    PyObject *type = type_of(number, message);
     PyObject *code = PyLong_FromLong(number), *error = code ? PyObject_CallOneArg(type, message) : NULL;
     if (error && PyObject_SetAttrString(error, "code", code) == 0) PyErr_SetObject(type, error);
     Py_XDECREF(error);
@@ -205,5 +224,9 @@ int open_errors(PyObject *module)
     out_of_memory_type = PyErr_NewExceptionWithDoc("thunder.OutOfMemoryError", "An Error: there was no memory, on the host or on a device.",
                                                    error_type, NULL);
     if (failed || !out_of_memory_type || PyModule_AddObjectRef(module, "OutOfMemoryError", out_of_memory_type)) return -1;
+    PyObject *bases = PyTuple_Pack(2, error_type, PyExc_IndexError);
+    index_error_type = bases ? PyErr_NewExceptionWithDoc("thunder._thunder.IndexError", "An Error that is Python's IndexError, too.", bases, NULL) : NULL;
+    Py_XDECREF(bases);
+    if (!index_error_type || PyModule_AddObjectRef(module, "IndexError", index_error_type)) return -1;
     return PyModule_AddObjectRef(module, "Error", error_type);
 }
