@@ -1511,7 +1511,7 @@ static inline thunder_tensor *th_at_chunk_opt(const char *where, thunder_scope *
 #define th_chunk_opt(...) th_at_chunk_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* clamp(tensor input, tensor|number? min=None, tensor|number? max=None) -> tensor
- * input limited to [min, max]; max where min exceeds it, NaN stays. */
+ * input limited to [min, max]; max where min exceeds it, NaN stays. A lone NaN among numbers is no limit. */
 static inline thunder_tensor *th_at_clamp(const char *where, thunder_scope *s, thunder_tensor *input)
 {
     const thunder_any a[1] = { thunder_any_tensor(input) };

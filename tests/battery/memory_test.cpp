@@ -114,6 +114,7 @@ TEST_F(Memory, of_results_is_new_where_nothing_was_to_be_computed) {
       {"nan_to_num", {whole}}, {"diff", {vector, 0}}, {"matrix_power", {matrix, 1}}, {"rot90", {matrix, 0}},
       {"flip", {matrix, Ints{}}}, {"cat", {std::vector<TensorSpec>{vector}}}, {"stack", {std::vector<TensorSpec>{vector}}},
       {"hstack", {std::vector<TensorSpec>{vector}}}, {"pad", {vector, Ints{0, 0}}}, {"clamp", {vector, -9.0, 9.0}},
+      {"clamp", {vector, NAN}},
       {"interpolate", {image, Ints{2, 3}}}, {"diag", {matrix}}, {"norm", {number}}, {"tril", {matrix, 5}},
       {"max_pool2d", {image, Ints{1}}}, {"avg_pool2d", {image, Ints{1}}}, {"pow", {vector, 1}}, {"mul", {vector, 1}},
       {"dropout", {vector, 1.0}}, {"dropout2d", {image, 1.0}}, {"alpha_dropout", {vector, 1.0, true}},

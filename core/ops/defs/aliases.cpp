@@ -18,8 +18,13 @@ Results matmul_of_fixed_ranks(Call& c) {
 
 // ---- other arrangements ----
 
-Results clamp_min(Call& c) { return c.builder.call("clamp", {c.args[0], c.args[1], nullptr}); }
-Results clamp_max(Call& c) { return c.builder.call("clamp", {c.args[0], nullptr, c.args[1]}); }
+// A bound that is NaN makes the result NaN, where clamp() with one such number has no bound, as in PyTorch.
+Results clamp_by(Call& c, const In& min, const In& max) {
+  if (c.args[1].kind == ArgKind::real && std::isnan(c.args[1].f)) return full_like(promoted(c, {0, 1})[0], NAN);
+  return c.builder.call("clamp", {c.args[0], min, max});
+}
+Results clamp_min(Call& c) { return clamp_by(c, c.args[1], nullptr); }
+Results clamp_max(Call& c) { return clamp_by(c, nullptr, c.args[1]); }
 Results narrow(Call& c) {
   Var x = c.var(0);
   const size_t dim = c.axis(1, x.rank());

@@ -116,8 +116,9 @@ Results pow(Call& c) {
     if (*exponent == 2.0 && (real || c.args[1].kind == ArgKind::integer) && x.dtype() != DType::boolean) return x * x;
     // Of 16 bits each product would be rounded.
     if (real && *exponent == 3.0 && size_of(x.dtype()) >= sizeof(float)) return x * x * x;
-    if (real && *exponent == 0.5) return c.builder.call("sqrt", {x});
-    if (real && *exponent == -0.5) return c.builder.call("rsqrt", {x});
+    // pow() of -infinity and of -0 is not their root; PyTorch takes it for float16 alone.
+    if (real && x.dtype() != DType::f16 && *exponent == 0.5) return c.builder.call("sqrt", {x});
+    if (real && x.dtype() != DType::f16 && *exponent == -0.5) return c.builder.call("rsqrt", {x});
     if (real && *exponent == -1.0) return c.builder.call("reciprocal", {x});
   }
   return computed_by(c, "prims.pow");

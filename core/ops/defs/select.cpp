@@ -45,10 +45,17 @@ void broadcast_where_vjp(Grad& g) {
   }
 }
 
+// PyTorch compares with one bound that is a number, which fails for NaN; of two bounds each may make the result NaN.
+bool is_no_bound(const Arg& bound) {
+  return bound.kind == ArgKind::real && std::isnan(bound.f);
+}
 Results clamp(Call& c) {
   c.require(c.has(1) || c.has(2), "at least one of min and max must be given");
-  if (!c.has(2)) return c.builder.call("maximum", {c.var(0), c.args[1]});
-  if (!c.has(1)) return c.builder.call("minimum", {c.var(0), c.args[2]});
+  if (!c.has(1) || !c.has(2)) {
+    const size_t bound = c.has(1) ? 1 : 2;
+    if (is_no_bound(c.args[bound])) return promoted(c, {0, bound})[0];
+    return c.builder.call(bound == 1 ? "maximum" : "minimum", {c.var(0), c.args[bound]});
+  }
   auto v = promoted(c, {0, 1, 2});
   Var raised = c.builder.call("prims.maximum", {v[0], v[1]});
   return c.builder.call("prims.minimum", {raised, v[2]});
@@ -109,8 +116,8 @@ constexpr OpRow kRows[] = {
               "input where the condition holds, else other; promotes and broadcasts.", where, where_samples, 0,
               {.vjp = broadcast_where_vjp}),
     composite("clamp(tensor input, tensor|number? min=None, tensor|number? max=None) -> tensor", CastPolicy::none,
-              "input limited to [min, max]; max where min exceeds it, NaN stays.", clamp, clamp_samples, kInplace,
-              {.vjp = clamp_vjp}),
+              "input limited to [min, max]; max where min exceeds it, NaN stays. A lone NaN among numbers is no limit.",
+              clamp, clamp_samples, kInplace, {.vjp = clamp_vjp}),
 };
 
 }  // namespace
