@@ -144,6 +144,44 @@ class Semantics(support.Beside if support.HAVE else unittest.TestCase):
                     with self.assertRaisesRegex(RuntimeError, "Expected p_in|probability tensor contains"):
                         f(torch.tensor([0.5, p]))
 
+    def test_classes_that_one_hot_lacks_are_refused(self):
+        for dynamic in (False, True):
+            torch._dynamo.reset()
+            compiled = support.compiled(lambda i, w: (F.one_hot(i, 4) * w).sum(), dynamic=dynamic)
+            w = torch.ones(4, requires_grad=True)
+            compiled(torch.tensor([0, 3]), w).backward()
+            self.assertEqual(w.grad.tolist(), [1, 0, 0, 1])
+            for index, why in ((4, "smaller than num_classes"), (-1, "non-negative")):
+                for weight in (w, w.detach()):
+                    with self.assertRaisesRegex(RuntimeError, f"Class values must be {why}"):
+                        compiled(torch.tensor([0, index]), weight)
+
+    def test_an_index_out_of_range_is_an_index_error(self):
+        x, i = torch.arange(12.0).reshape(3, 4), torch.tensor([0, 2, 5])
+        for f in (lambda x, i: x[i], lambda x, i: x.index_select(0, i), lambda x, i: x.take(i * 9), lambda x, i: F.embedding(i, x),
+                  lambda x, i: x.index_put((i,), torch.ones(3, 4)), lambda x, i: F.nll_loss(x, i), lambda x, i: F.cross_entropy(x, i)):
+            torch._dynamo.reset()
+            for called in (f, support.compiled(f), support.compiled(f, dynamic=True)):
+                with self.assertRaises(IndexError):
+                    called(x, i)
+
+    def test_one_bound_that_is_no_number_limits_nothing(self):
+        nan = float("nan")
+        for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+            x = torch.tensor([nan, 1, float("inf"), -float("inf"), -0.0, 0.5] * 3, dtype=dtype)
+            for f in (lambda x: x.clamp(max=nan), lambda x: x.clamp(min=nan), lambda x: x.clamp(nan, 1), lambda x: x.clamp(0, nan),
+                      lambda x: x.clamp(min=torch.tensor(nan)), lambda x: torch.clamp_max(x, nan)):
+                torch._dynamo.reset()
+                self.assertTrue(torch.equal(support.compiled(f)(x).nan_to_num(7), f(x).nan_to_num(7)), dtype)
+
+    def test_powers_of_float16_are_those_of_eager_at_the_borders(self):
+        x = torch.tensor([-float("inf"), -0.0, 0.0, float("inf"), 4, -1, float("nan")] * 3)
+        for dtype in (torch.float16, torch.bfloat16, torch.float32):
+            for exponent in (0.5, -0.5, -1, 2, 3, 2.5):
+                torch._dynamo.reset()
+                f = support.compiled(lambda x: x ** exponent)  # noqa: B023
+                torch.testing.assert_close(f(x.to(dtype)), x.to(dtype) ** exponent, equal_nan=True, rtol=0, atol=0)
+
     def test_autocast_is_taken_over(self):
         def product(x, w):
             with torch.autocast("cpu", torch.bfloat16):
