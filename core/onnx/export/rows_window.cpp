@@ -1,5 +1,7 @@
 // Prims of matrix products, convolutions and pooling, and their gradients.
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "onnx/export/rows.h"
 #include "ops/pair.h"
@@ -74,13 +76,32 @@ bool conv2d_weight_grad(Line& l) {
   return true;
 }
 
+// Before opset 22 ONNX counts a window that begins behind the image, where PyTorch's ceil_mode leaves it out: the
+// padding at the end is then what the last one needs. Nothing where both count the same, or sizes vary.
+std::optional<Pair> padding_behind(const Line& l, Pair kernel, Pair stride, Pair padding, Pair dilation) {
+  Pair behind = padding;
+  bool differs = false;
+  for (size_t i = 0; i < 2; i++) {
+    const Dim from = l.type(0).shape[2 + i], to = l.result().shape[2 + i];
+    if (!from.constant() || !to.constant()) return std::nullopt;
+    const int64_t reach = (kernel[i] - 1) * dilation[i] + 1, steps = from.value() + 2 * padding[i] - reach;
+    differs |= (steps + stride[i] - 1) / stride[i] + 1 != to.value();
+    behind[i] = std::max<int64_t>((to.value() - 1) * stride[i] + reach - from.value() - padding[i], 0);
+  }
+  return differs ? std::optional(behind) : std::nullopt;
+}
+
 bool max_pool2d(Line& l) {
-  const Pair size = pair_of(l.arg(1)), padding = pair_of(l.arg(3));
+  const Pair size = pair_of(l.arg(1)), stride = pair_of(l.arg(2));
+  const Pair padding = pair_of(l.arg(3)), dilation = pair_of(l.arg(4));
+  std::optional<Pair> behind;
+  if (l.arg(5).i && l.graph.opset() < 22) behind = padding_behind(l, size, stride, padding, dilation);
+  const Pair end = behind.value_or(padding);
   const std::vector<Val> made =
       l.graph.nodes("MaxPool", {l.in(0)},
-                    {attr("kernel_shape", list_of(size)), attr("strides", list_of(pair_of(l.arg(2)))),
-                     attr("pads", std::vector<int64_t>{padding[0], padding[1], padding[0], padding[1]}),
-                     attr("dilations", list_of(pair_of(l.arg(4)))), attr("ceil_mode", int64_t{l.arg(5).i})});
+                    {attr("kernel_shape", list_of(size)), attr("strides", list_of(stride)),
+                     attr("pads", std::vector<int64_t>{padding[0], padding[1], end[0], end[1]}),
+                     attr("dilations", list_of(dilation)), attr("ceil_mode", int64_t{l.arg(5).i && !behind})});
   const Val plane = l.make("Squeeze", {l.size(l.type(0).shape[2] * l.type(0).shape[3])});
   l.give(made[0]);
   l.give(l.make("Mod", {made[1], plane}));  // ONNX counts through the whole tensor

@@ -106,6 +106,24 @@ TEST_F(Exported, gives_an_input_that_is_returned_a_name_of_its_own) {
   EXPECT_EQ(made.name(made.outputs[1].value), "y1");
 }
 
+// A window that begins behind the image is none of PyTorch's; ONNX counts it before opset 22.
+TEST_F(Exported, gives_ceil_mode_the_windows_of_pytorch_in_each_opset) {
+  const auto attrs_of = [&](int64_t opset, std::string_view sizes, int64_t stride) {
+    const std::string line = cat("t[1], t[2] = prims.max_pool2d(i[1], {4, 4}, {", stride, ", ", stride, "}, {2, 2}, {1, 1}, true)");
+    const Graph made = graph(of(line, cat("f32[1, 1, ", sizes, "]")), opset);
+    std::string text;
+    for (const Attr& a : made.all_nodes().front().attrs)
+      if (a.name == "pads")
+        for (int64_t pad : a.ints) text += cat(pad, " ");
+      else if (a.name == "ceil_mode")
+        text += cat("ceil ", a.i);
+    return text;
+  };
+  EXPECT_EQ(attrs_of(18, "6, 7", 3), "2 2 2 1 ceil 0");
+  EXPECT_EQ(attrs_of(22, "6, 7", 3), "2 2 2 2 ceil 1");
+  EXPECT_EQ(attrs_of(18, "6, 6", 2), "2 2 2 2 ceil 1");
+}
+
 // A prim that nobody thought of would be met by users first. Gradients are expanded before, regions are made later.
 TEST_F(Exported, has_a_row_or_a_reason_for_every_prim) {
   std::string without;
