@@ -35,6 +35,22 @@ TEST_F(CudaTensors, strided_ones_are_packed_on_their_way) {
   EXPECT_EQ(data(*dense_copy(default_allocator(), *view_there)), data(*view_there));
 }
 
+// Through tiles: whole ones and parts, of one matrix and of several, in which rows lie apart, and of elements of each size.
+TEST_F(CudaTensors, are_transposed_whatever_their_sizes) {
+  for (const DType dtype : {DType::i8, DType::bf16, DType::f32, DType::i64})
+    for (const std::vector<int64_t>& shape : std::vector<std::vector<int64_t>>{{3, 70, 130}, {1, 64, 64}, {2, 9, 200}, {5, 8, 8}, {2, 65, 63}}) {
+      const auto f = compile([dtype](Scope& s, const Values& in, Values& out) {
+        const std::vector<int64_t> turned = {0, 2, 1};
+        Tensor* x = op(s, "to", {any(op(s, "mul", {any(in[0].tensor), Any::real(100)})), as(dtype)});
+        out.push(Ref<Tensor>(op(s, "prims.permute", {any(x), Any::dims(turned)})));
+      });
+      const Ref<Tensor> x = random(shape, 1), gx = on_gpu(x);
+      const Ref<Tensor> here = result(*f, {x.get()}), there = result(*f, {gx.get()});
+      ASSERT_TRUE(here && there) << error;
+      EXPECT_EQ(battery::numbers_of(*there), battery::numbers_of(*here)) << name(dtype) << " " << shape[0] << "x" << shape[1] << "x" << shape[2];
+    }
+}
+
 TEST_F(CudaTensors, writes_through_a_strided_view_change_what_it_shows) {
   const Ref<Tensor> x = on_gpu(tensor({2, 3}, {1, 2, 3, 4, 5, 6}));
   TensorType column = x->type();

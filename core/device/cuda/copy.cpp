@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 
 #include "base/text.h"
 #include "base/thrown.h"
@@ -44,6 +45,31 @@ extern "C" __global__ void copy(const Layout layout) {
   }
 }
 )";
+// The array's last dims are rows and columns: from a column to the next it is one element in `from`, and from a row to
+// the next one element in `to`. Each block takes tiles of 64 x 64, so that both are read and written in order.
+constexpr char kTransposeText[] = R"(
+extern "C" __global__ void transpose(const Layout layout) {
+  __shared__ T tile[64][65];
+  const Index rows = (Index)layout.sizes[1], columns = (Index)layout.sizes[2];
+  const Index across = (columns + 63) / 64, each = (rows + 63) / 64 * across;
+  const int x = threadIdx.x % 64, y = threadIdx.x / 64;
+  for (Index at = blockIdx.x; at < (Index)layout.sizes[0] * each; at += gridDim.x) {
+    const Index matrix = at / each, place = at - matrix * each;
+    const Index row = place / across * 64, column = place % across * 64;
+    const char* const from = layout.from + (long long)matrix * layout.from_steps[0];
+    char* const to = layout.to + (long long)matrix * layout.to_steps[0];
+    for (int i = y; i < 64; i += 4)
+      if (row + i < rows && column + x < columns)
+        tile[i][x] = ((const T*)(from + (long long)(row + i) * layout.from_steps[1]))[column + x];
+    __syncthreads();
+    for (int i = y; i < 64; i += 4)
+      if (column + i < columns && row + x < rows)
+        ((T*)(to + (long long)(column + i) * layout.to_steps[2]))[row + x] = tile[x][i];
+    __syncthreads();
+  }
+}
+)";
+constexpr int64_t kTile = 64;
 // Indexed by log2 of an element's bytes; elements of 16 bytes are aligned to 8. The last is for neighbours that are
 // merged into 16 aligned bytes.
 constexpr std::array kTypes = {"typedef unsigned char T;",
@@ -90,14 +116,37 @@ Layout merged(const StridedBytes& from, const StridedBytes& to, bool& fits) {
   return l;
 }
 
+// The layout as matrices that are to be transposed: [matrices, rows, columns]. None: it has more dims, none that one of
+// the arrays runs along, or few elements along these.
+std::optional<Layout> matrices(const Layout& l, size_t item) {
+  constexpr int64_t kFew = 8;
+  const auto step = static_cast<int64_t>(item);
+  if (l.rank < 2 || l.rank > 3 || item > sizeof(int64_t)) return std::nullopt;
+  const auto run_along = [&](const int64_t* steps) { return std::find(steps, steps + l.rank, step) - steps; };
+  const int64_t column = run_along(l.from_steps), row = run_along(l.to_steps);
+  if (column == l.rank || row == l.rank || row == column || l.sizes[row] < kFew || l.sizes[column] < kFew)
+    return std::nullopt;
+  Layout out = l;
+  out.rank = 3, out.sizes[0] = 1, out.from_steps[0] = out.to_steps[0] = 0;
+  const auto take = [&](int64_t to, int64_t from) {
+    out.sizes[to] = l.sizes[from], out.from_steps[to] = l.from_steps[from], out.to_steps[to] = l.to_steps[from];
+  };
+  if (l.rank == 3) take(0, 3 - row - column);
+  take(1, row), take(2, column);
+  return out;
+}
+
 }  // namespace
 
-Function CudaDevice::copy_kernel(size_t kind, bool long_index) {
-  std::atomic<Function>& kept = copies_[kind][long_index];
+Function CudaDevice::copy_kernel(size_t kind, CopyKernel how) {
+  std::atomic<Function>& kept = copies_[kind][static_cast<size_t>(how)];
   Function function = kept.load(std::memory_order_acquire);
-  if (!function)
-    kept.store(function = this->function(cat(kTypes[kind], kIndices[long_index], kText), "copy"),
-               std::memory_order_release);
+  if (function) return function;
+  const bool transposes = how == CopyKernel::transpose;
+  function = this->function(cat(kTypes[kind], kIndices[how == CopyKernel::long_index], kText,
+                                transposes ? kTransposeText : ""),
+                            transposes ? "transpose" : "copy");
+  kept.store(function, std::memory_order_release);
   return function;
 }
 
@@ -117,14 +166,27 @@ Status* CudaDevice::copy(const StridedBytes& from, const StridedBytes& to, size_
         driver_.copy(reinterpret_cast<Pointer>(to.data), reinterpret_cast<Pointer>(from.data), bytes, stream()),
         "cuMemcpyDtoDAsync");
   }
+  const int64_t most_blocks = int64_t{16} * properties_.multiprocessors;
+  if (const auto turned = layout.elements > INT32_MAX ? std::nullopt : matrices(layout, item)) {
+    return catch_as_status([&] {
+      const int64_t tiles = turned->sizes[0] * ((turned->sizes[1] + kTile - 1) / kTile) *
+                            ((turned->sizes[2] + kTile - 1) / kTile);
+      Layout parameter = *turned;
+      void* parameters[] = {&parameter};
+      const auto kind = static_cast<size_t>(std::countr_zero(item));
+      return launch(copy_kernel(kind, CopyKernel::transpose),
+                    {static_cast<unsigned>(std::min(tiles, most_blocks)), kThreads}, parameters,
+                    "a copy between strided arrays");
+    });
+  }
   return catch_as_status([&] {
     const size_t kind = join_neighbours(layout, item);
     // The first index after the last element must not wrap around either.
     const bool long_index = layout.elements > INT32_MAX;
-    const int64_t blocks =
-        std::min<int64_t>((layout.elements + kThreads - 1) / kThreads, int64_t{16} * properties_.multiprocessors);
+    const int64_t blocks = std::min<int64_t>((layout.elements + kThreads - 1) / kThreads, most_blocks);
     void* parameters[] = {&layout};
-    return launch(copy_kernel(kind, long_index), {static_cast<unsigned>(blocks), kThreads}, parameters,
+    const CopyKernel how = long_index ? CopyKernel::long_index : CopyKernel::short_index;
+    return launch(copy_kernel(kind, how), {static_cast<unsigned>(blocks), kThreads}, parameters,
                   "a copy between strided arrays");
   });
 }

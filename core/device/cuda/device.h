@@ -112,7 +112,8 @@ class CudaDevice final : public Accelerator, public Exchange {
   bool give_back_block(const void* block);
   Status* order(Stream first, Stream then);
   bool is_captured(Stream stream) const;
-  Function copy_kernel(size_t kind, bool long_index);
+  enum class CopyKernel : uint8_t { short_index, long_index, transpose };
+  Function copy_kernel(size_t kind, CopyKernel how);
 
   const Driver& driver_;
   const int device_;
@@ -140,7 +141,7 @@ class CudaDevice final : public Accelerator, public Exchange {
   Cubins cubins_;
   std::mutex kernels_mutex_;
   std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels_;  // by what they are made of
-  std::atomic<Function> copies_[6][2] = {};  // by the kind of elements, and whether 64 bits count them
+  std::atomic<Function> copies_[6][3] = {};  // by the kind of elements, and CopyKernel
 
   std::mutex watched_mutex_;
   struct Watched {
