@@ -63,6 +63,23 @@ TEST_F(CudaColumns, are_normalised_by_what_was_reduced) {
     }, {random(shape, 1)});
 }
 
+// Few columns of many rows: sums in parts, and what is computed of them in a second launch (fission).
+TEST_F(CudaColumns, are_normalised_in_two_launches_where_they_are_long_and_few) {
+  for (const DType dtype : {DType::f32, DType::bf16})
+    for (const std::vector<int64_t>& shape : std::vector<std::vector<int64_t>>{{5000, 16}, {3001, 7}, {1500, 64}}) {
+      SCOPED_TRACE(cat(thunder::name(dtype), " ", shape[0], ", ", shape[1]));
+      agrees([dtype](Scope& s, const Values& in, Values& out) {
+        const std::vector<int64_t> rows = {0};
+        Tensor* x = op(s, "to", {any(op(s, "to", {any(in[0].tensor), as(dtype)})), as(DType::f32)});
+        Tensor* mean = op(s, "mean", {any(x), Any::dims(rows)});
+        Tensor* square = op(s, "mean", {any(op(s, "mul", {any(x), any(x)})), Any::dims(rows)});
+        Tensor* scale = op(s, "rsqrt", {any(op(s, "add", {any(square), any(in[1].tensor)}))});
+        Tensor* y = op(s, "mul", {any(op(s, "sub", {any(x), any(mean)})), any(scale)});
+        out.push(Ref<Tensor>(op(s, "add", {any(op(s, "to", {any(y), as(dtype)})), any(mean)})));
+      }, {random(shape, 1), random({shape[1]}, 2, 0, 1)}, dtype == DType::bf16 ? 2e-2F : 1e-4F);
+    }
+}
+
 TEST_F(CudaColumns, name_the_place_of_the_greatest) {
   agrees([](Scope& s, const Values& in, Values& out) {
     out.push(Ref<Tensor>(op(s, "to", {any(op(s, "argmax", {any(in[0].tensor), Any::integer(0)})), as(DType::f32)})));

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "device/cuda/compiler.h"
 #include "device/cuda/device.h"
+#include "loops/cuda/fission.h"
 #include "loops/cuda/joined.h"
 #include "loops/cuda/source.h"
 #include "loops/kernel_name.h"
@@ -132,6 +133,45 @@ class CudaLauncher : public Kernel {
   nvidia::DeviceAssertion* assertion_ = nullptr;
 };
 
+// The two passes of a region as two launches.
+class SplitLauncher : public Kernel {
+ public:
+  SplitLauncher(nvidia::CudaDevice& device, Fission parts)
+      : Kernel(this), arguments_(parts.sums.nest.buffers.size()), sums_(device, std::move(parts.sums)),
+        rest_(device, std::move(parts.rest)) {
+    for (const Fission::Kept& kept : parts.kept) {
+      at_.push_back(kept_bytes_);
+      kept_bytes_ += aligned(static_cast<size_t>(kept.elements) * size_of(kept.dtype));
+    }
+  }
+
+  size_t scratch() const override { return kAlign + kept_bytes_ + std::max(sums_.scratch(), rest_.scratch()); }
+  void finish_compiling() override { sums_.finish_compiling(), rest_.finish_compiling(); }
+  const Kernel* launcher() const override { return this; }
+
+  Status* run(const Launch* launch) const {
+    std::array<Buffer, kMostArguments> buffers;
+    std::copy_n(launch->inputs, launch->n_inputs, buffers.begin());
+    std::copy_n(launch->outputs, launch->n_outputs, buffers.begin() + static_cast<ptrdiff_t>(launch->n_inputs));
+    auto* const kept = reinterpret_cast<std::byte*>(aligned(reinterpret_cast<uintptr_t>(launch->scratch)));
+    const size_t own = arguments_ - at_.size();
+    for (size_t i = 0; i < at_.size(); i++) buffers[own + i].data = kept + at_[i];
+    Launch each = *launch;
+    each.inputs = buffers.data(), each.n_inputs = arguments_, each.n_outputs = 0, each.scratch = kept + kept_bytes_;
+    if (Status* failed = sums_.run(&each)) return failed;
+    return rest_.run(&each);
+  }
+
+ private:
+  static constexpr size_t kAlign = 256;
+  static size_t aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+  const size_t arguments_;
+  CudaLauncher sums_, rest_;
+  std::vector<size_t> at_;  // offsets in the scratch memory of what the one keeps for the other
+  size_t kept_bytes_ = 0;
+};
+
 class CudaTarget : public Target {
  public:
   explicit CudaTarget(Devices& devices) : devices_(devices) {
@@ -151,6 +191,7 @@ class CudaTarget : public Target {
 
   KernelPtr launcher(LoweredRegion region) const override {
     auto& device = static_cast<nvidia::CudaDevice&>(devices_.accelerator(region.device));
+    if (auto parts = split_passes(region)) return std::make_unique<SplitLauncher>(device, std::move(*parts));
     return std::make_unique<CudaLauncher>(device, std::move(region));
   }
 
