@@ -7,8 +7,6 @@
 namespace thunder {
 namespace {
 
-// Fewer steps do not justify compiling a joined kernel.
-constexpr size_t kLeast = 4;
 // The greatest number of unrelated steps after the last one before the search ends.
 constexpr size_t kMostBetween = 32;
 
@@ -96,7 +94,7 @@ class Joining {
   }
 
   void keep_if_large_enough(Candidate& c) {
-    if (c.steps.size() >= kLeast) joined_.push_back(std::move(c.steps));
+    if (c.steps.size() >= c.of.least) joined_.push_back(std::move(c.steps));
   }
 
   const Plan& plan_;

@@ -10,10 +10,12 @@ namespace thunder {
 
 struct Epilogue;
 
-// Steps of one kind may be computed by one launch, at most `most` of them. "": each needs a launch of its own.
+// Steps of one kind may be computed by one launch, from `least` on, at most `most` of them. "": each needs a launch of
+// its own.
 struct Joinable {
   std::string_view kind;  // valid until the step is joined or finished
   size_t most = 1;
+  size_t least = 4;  // fewer do not justify compiling a joined kernel
 };
 
 // The argument of `run`. The front is frozen and new members are appended: it is thunder_launch.
