@@ -51,6 +51,9 @@ constexpr StageRow region_stage(std::string_view why) {
   return {pass.name, run_region_pass<pass>, false, why};
 }
 
+void channels_last(Compilation& c) {
+  if (!c.of_class.shares_plan) c.builder->choose_memory_formats(c.inputs);
+}
 void plan_memory(Compilation& c) { c.builder->plan_memory(c.inputs, c.settings().epilogue_fusion, c.of_class); }
 void schedule(Compilation& c) { c.builder->adapt_kernels_to_layouts(c.settings(), c.of_class, c.check); }
 void join(Compilation& c) { c.builder->join_steps(); }
@@ -110,6 +113,9 @@ constexpr std::array kStages = {
              "each line becomes a kernel of its executor; what all decline is claimed anew, so that memory is planned "
              "for what will run",
              kernels_report, Level::lowered},
+    StageRow{"channels_last", channels_last, false,
+             "after lower: kernels say in which order of dims they are fastest; plan_memory lays results out so",
+             formats_report},
     StageRow{"plan_memory", plan_memory, true, "after lower: kernels say which operands they take, and may overwrite",
              memory_report},
     StageRow{"schedule", schedule, true,

@@ -215,8 +215,10 @@ class Parser {
   void comment(Cursor& c) {
     comment_.typed = true;
     if (!c.accept("()")) {
-      do comment_.types.push_back(terms_.type(c));
-      while (c.accept(","));
+      do {
+        comment_.types.push_back(terms_.type(c));
+        c.accept(spelling::kChannelsLast);  // where it lies is found anew
+      } while (c.accept(","));
     }
     if (c.accept_word("drawing")) {
       const int64_t ordinal = c.integer();

@@ -188,6 +188,8 @@ class Printer {
     for (size_t i = 0; i < n.results.size(); i++) {
       if (i) out_ += ", ";
       append_type(out_, trace_.type(n.results[i]));
+      if (std::binary_search(options_.channels_last.begin(), options_.channels_last.end(), n.results[i]))
+        out_ += kChannelsLast;
     }
     if (auto draw = first_draw(n); draw && !n.op->prim) {
       out_ += cat(" drawing ", draw->ordinal, " from ");

@@ -2,6 +2,7 @@
 // The grammar is in parse.h.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "ir/trace.h"
@@ -10,6 +11,9 @@ namespace thunder {
 
 struct PrintOptions {
   bool ids = false;  // values are numbered as the store has them, which is the same in all stages of a compile
+  // Sorted: results that lie in memory as [N, H, W, C], after whose types {1,3,2,0} stands: the dims, from the one that
+  // varies fastest.
+  std::span<const ValueId> channels_last = {};
   bool bodies = false;  // each composite's decomposition below it, as comments; inner values are u[k]
 };
 

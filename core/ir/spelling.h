@@ -25,6 +25,9 @@ void append_device(std::string& out, Device device);  // cpu, cuda(0), device(KI
 void append_dim(std::string& out, Dim dim, std::span<const std::string> symbol_names = {});
 void append_type(std::string& out, const TensorType& type);
 
+// After the type of a result that lies as [N, H, W, C].
+constexpr std::string_view kChannelsLast = "{1,3,2,0}";
+
 // Above this many values at once Lua 5.4 runs out of registers: lists go through table.unpack and table.move.
 constexpr size_t kMaxAtOnce = 100;
 

@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "program/copy.h"
 #include "program/joined_steps.h"
+#include "program/memory_formats.h"
 #include "program/plan_steps.h"
 
 namespace thunder {
@@ -27,13 +28,19 @@ void prepare_step(const Step& step, F&& f) {
 ProgramBuilder::ProgramBuilder(const Trace& trace, Kernels kernels, Devices& devices)
     : trace_(trace), kernels_(std::move(kernels)), devices_(devices) {}
 
+void ProgramBuilder::choose_memory_formats(const InputLayouts& inputs) {
+  channels_last_ = find_channels_last(trace_, inputs, kernels_);
+}
+
 void ProgramBuilder::plan_memory(const InputLayouts& inputs, bool epilogues, SizesOfClass& of) {
+  const PlanOptions options{epilogues, channels_last_};
   if (of.plan && !of.plan->derived()) {
-    of.plan->derive(trace_, inputs, kernels_, epilogues);
+    of.plan->derive(trace_, inputs, kernels_, options);
     of.shares_plan = of.plan->holds_for(of.symbols, inputs);
   }
   plan_ = of.shares_plan ? of.plan->plan(trace_, of.symbols)
-                         : plan_formulas(trace_, inputs, kernels_, epilogues).plan(trace_, {});
+                         : plan_formulas(trace_, inputs, kernels_, options).plan(trace_, {});
+  plan_.channels_last = std::move(channels_last_);
   accelerators_ = accelerators_of(plan_, devices_);
 }
 

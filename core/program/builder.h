@@ -7,12 +7,15 @@
 
 namespace thunder {
 
-// Its functions must be called in this order. All throw; an executor's error is thrown as fail_to_prepare() says.
+// Its functions must be called in this order; the first one and join_steps() may be left out. All throw; an executor's
+// error is thrown as fail_to_prepare() says.
 class ProgramBuilder {
  public:
   // Requires: a claimed trace, and the kernels of all its nodes but views.
   ProgramBuilder(const Trace& trace, Kernels kernels, Devices& devices);
 
+  // Finds the results that are to lie as [N, H, W, C].
+  void choose_memory_formats(const InputLayouts& inputs);
   // `epilogues`: whether steps may run on the tiles of the step before them.
   // `of`: the class of sizes that the program belongs to, whose plan is made if there is none. From then on it shares
   // the plan if that holds.
@@ -35,6 +38,7 @@ class ProgramBuilder {
 
   Trace trace_;
   Kernels kernels_;
+  std::vector<ValueId> channels_last_;  // sorted
   Plan plan_;
   Devices& devices_;
   std::vector<Accelerator*> accelerators_;  // by arena; the CPU's is null

@@ -1,5 +1,6 @@
 #include "program/class_plan.h"
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 
@@ -20,11 +21,13 @@ bool ClassPlan::suits(const Kernels& kernels, const Trace& trace) const {
   return true;
 }
 
-void ClassPlan::derive(const Trace& trace, const InputLayouts& inputs, Kernels& kernels, bool epilogues) {
+void ClassPlan::derive(const Trace& trace, const InputLayouts& inputs, Kernels& kernels, const PlanOptions& options) {
   derived_ = true;
+  const auto wants = [&](const Node* n) { return kernels.memory_format(*n) == MemoryFormat::channels_last; };
+  if (std::any_of(trace.nodes.begin(), trace.nodes.end(), wants)) return;
   for (size_t i = 0; i < trace.nodes.size(); i++) kernels.add_line(*lines_.nodes[i], *trace.nodes[i]);
   DimReads reads(DimReads::Of::lines);
-  PlanFormulas made = plan_formulas(lines_, inputs, kernels, epilogues);
+  PlanFormulas made = plan_formulas(lines_, inputs, kernels, options);
   if (!reads.noted().empty()) return;
   formulas_ = std::move(made);
   conditions_ = Conditions(reads.conditions());

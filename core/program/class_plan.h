@@ -22,8 +22,9 @@ class ClassPlan {
   bool holds_for(std::span<const int64_t> symbols, const InputLayouts& inputs) const;
   // Whether the kernels of the leaders are of the kinds that the plan was made for.
   bool suits(const Kernels& kernels, const Trace& trace) const;
-  // Makes it, of the kernels of a trace that has numbers in the place of the symbols.
-  void derive(const Trace& trace, const InputLayouts& inputs, Kernels& kernels, bool epilogues);
+  // Makes it, of the kernels of a trace that has numbers in the place of the symbols. There is none where a kernel
+  // wants channels last: which values lie so is decided for each size.
+  void derive(const Trace& trace, const InputLayouts& inputs, Kernels& kernels, const PlanOptions& options);
   bool derived() const { return derived_; }
   // Requires: it holds.
   Plan plan(const Trace& trace, std::span<const int64_t> symbols) const { return formulas_->plan(trace, symbols); }

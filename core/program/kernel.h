@@ -7,6 +7,7 @@
 
 #include "ir/trace.h"
 #include "program/launch.h"
+#include "program/memory_format.h"
 
 namespace thunder {
 
@@ -65,6 +66,9 @@ class Kernel {
   // Whether it writes this result in any order of its dims, as the strides say that adapt_to_layouts() gets: it then
   // lies as its readers want it. Other results are dense and row-major.
   virtual bool orders_result(size_t /*number*/) const { return false; }
+  // The order in which it reads and writes tensors of four dims fastest. Unless that is `contiguous`, it writes results
+  // in either order, as the strides say.
+  virtual MemoryFormat memory_format() const { return MemoryFormat::contiguous; }
   // Called once memory is planned: adapts it to the layouts. May be called again, for others.
   virtual void adapt_to_layouts(const NodeView&) {}
   // Another one of it, for a line that is like its own and whose tensors lie as its own do. Null: prepare one.

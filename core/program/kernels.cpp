@@ -30,7 +30,7 @@ uint64_t Kernels::answers(const Node& node) const {
   if (!kernel) return takes_strided(node);
   uint64_t orders = 0;
   for (size_t i = 0; i < node.results.size(); i++) orders = orders << 1 | kernel->orders_result(i);
-  return static_cast<uint64_t>(kernel->flags()) << 32 | orders;
+  return static_cast<uint64_t>(kernel->flags()) << 32 | orders << 2 | static_cast<uint64_t>(kernel->memory_format());
 }
 
 bool Kernels::takes_strided(const Node& node) const {
@@ -40,6 +40,11 @@ bool Kernels::takes_strided(const Node& node) const {
 bool Kernels::orders_result(const Node& node, size_t number) const {
   const Kernel* kernel = find(node);
   return kernel && kernel->orders_result(number);
+}
+
+MemoryFormat Kernels::memory_format(const Node& node) const {
+  const Kernel* kernel = find(node);
+  return kernel ? kernel->memory_format() : MemoryFormat::contiguous;
 }
 
 bool Kernels::can_run_in_place(const Node& node) const {

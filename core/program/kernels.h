@@ -30,6 +30,7 @@ class Kernels {
   bool has(const Node& node, KernelFlag flag) const;
   bool takes_strided(const Node& node) const;
   bool orders_result(const Node& node, size_t number) const;
+  MemoryFormat memory_format(const Node& node) const;
   // Whether a result may have the memory of an input that it replaces element by element.
   bool can_run_in_place(const Node& node) const;
   // All that a plan may ask of a node's kernel, as one number.

@@ -16,9 +16,13 @@ constexpr int64_t kConstantLimit = 1 << 20;
 
 class Planner {
  public:
-  Planner(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels, bool epilogues)
-      : trace_(trace), strides_(strides_of(trace, inputs)), donated_(inputs.donated), kernels_(kernels),
-        epilogues_(epilogues) {}
+  Planner(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels, const PlanOptions& options)
+      : trace_(trace),
+        strides_(strides_of(trace, inputs)),
+        donated_(inputs.donated),
+        kernels_(kernels),
+        channels_last_(options.channels_last),
+        epilogues_(options.epilogues) {}
 
   PlanFormulas run() {
     plan_.donated = donated_;
@@ -97,9 +101,11 @@ class Planner {
   }
 
   // A result that its kernel can write in any order of dims lies as its reader permutes it, so that what reads that is
-  // dense.
+  // dense; where channels lie last, they do.
   Shape strides_of_result(const Node& n, size_t number, const Node* permute) const {
     const Shape& shape = type(n.results[number]).shape;
+    if (std::binary_search(channels_last_.begin(), channels_last_.end(), n.results[number]))
+      return channels_last_strides(shape);
     if (!permute || !kernels_.orders_result(n, number)) return dense_stride_formulas(shape);
     const Shape as_read = dense_stride_formulas(type(permute->results[0]).shape);
     const auto dims = permute->args[1].dim_list();
@@ -256,6 +262,7 @@ class Planner {
   const std::vector<Shape> strides_;
   const std::vector<bool>& donated_;
   const Kernels& kernels_;
+  const std::span<const ValueId> channels_last_;
   const bool epilogues_;
   PlanFormulas plan_;
   Locations all_;
@@ -268,8 +275,9 @@ class Planner {
 
 }  // namespace
 
-PlanFormulas plan_formulas(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels, bool epilogues) {
-  return Planner(trace, inputs, kernels, epilogues).run();
+PlanFormulas plan_formulas(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels,
+                           const PlanOptions& options) {
+  return Planner(trace, inputs, kernels, options).run();
 }
 
 Buffer buffer_of(const Plan& plan, const BufferPlan& b) {

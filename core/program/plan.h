@@ -87,6 +87,7 @@ struct Plan {
   std::vector<DenseType> outputs;
   std::vector<DeviceArena> arenas = {{}};  // the CPU's, then those of other devices that the trace names
   size_t in_donated = 0;  // bytes of values that lie in the memory of donated inputs
+  std::vector<ValueId> channels_last;  // sorted: results that lie as [N, H, W, C]
   bool may_fail = false;  // some node may fail when it runs: because of its data, or because it runs a caller's code
   double library_ms = 0;  // that libraries took to plan their kernels, in threads of their own
   size_t constant_steps = 0;  // the first steps depend on nothing that changes: they run once, when the program is made

@@ -36,8 +36,14 @@ struct PlanFormulas {
   Plan plan(const Trace& trace, std::span<const int64_t> symbols) const;
 };
 
-// Decides which values are views, where every value lies, which copies are needed, and with `epilogues` which steps run
-// on the tiles of the step before them. What it asks about symbols is noted (DimReads).
-PlanFormulas plan_formulas(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels, bool epilogues);
+struct PlanOptions {
+  bool epilogues = false;  // steps may run on the tiles of the step before them
+  std::span<const ValueId> channels_last = {};  // sorted: results that lie as [N, H, W, C]; their kernels can do so
+};
+
+// Decides which values are views, where every value lies, which copies are needed, and which steps are epilogues. What
+// it asks about symbols is noted (DimReads).
+PlanFormulas plan_formulas(const Trace& trace, const InputLayouts& inputs, const Kernels& kernels,
+                           const PlanOptions& options);
 
 }  // namespace thunder

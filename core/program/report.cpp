@@ -1,6 +1,7 @@
 #include "program/report.h"
 
 #include "base/text.h"
+#include "ir/print.h"
 #include "ir/spelling.h"
 
 namespace thunder {
@@ -29,6 +30,10 @@ struct PrintedNumbers {
 };
 
 }  // namespace
+
+std::string formats_report(const Program& program) {
+  return print(program.trace(), {.channels_last = program.plan().channels_last});
+}
 
 std::string memory_report(const Program& program) {
   const Plan& plan = program.plan();

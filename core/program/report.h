@@ -11,6 +11,9 @@ namespace thunder {
 // are not counted: they belong to the caller.
 std::string memory_report(const Program& program);
 
+// The program's trace with the order in memory of results whose channels lie last.
+std::string formats_report(const Program& program);
+
 // The texts that kernels give about themselves: for each such kernel, its ops and the text.
 std::string loops_report(const Program& program);
 

@@ -73,8 +73,8 @@ bool can_form_region(std::span<const Node* const> nodes, const Store& store, Reg
 // programs and equal layers may have too.
 class FusedKernel : public Kernel, public KernelTexts {
  public:
-  FusedKernel(std::shared_ptr<Group> group, const Target& target)
-      : Kernel(KernelCall()), group_(std::move(group)), target_(target) {
+  FusedKernel(std::shared_ptr<Group> group, const Target& target, bool on_cpu)
+      : Kernel(KernelCall()), group_(std::move(group)), target_(target), on_cpu_(on_cpu) {
     add_flags(kRunsTiles);
   }
 
@@ -84,10 +84,13 @@ class FusedKernel : public Kernel, public KernelTexts {
     set_call(region_->launcher->call());
   }
   KernelPtr another() const override {
-    auto made = std::make_unique<FusedKernel>(nullptr, target_);
+    auto made = std::make_unique<FusedKernel>(nullptr, target_, on_cpu_);
     made->region_ = region_;
     made->set_call(call());
     return made;
+  }
+  MemoryFormat memory_format() const override {
+    return on_cpu_ ? MemoryFormat::contiguous : MemoryFormat::preserve;
   }
   size_t scratch() const override { return region_->launcher->scratch(); }
   bool runs_tiles() const override { return region_->is_epilogue; }
@@ -127,6 +130,7 @@ class FusedKernel : public Kernel, public KernelTexts {
 
   std::shared_ptr<Group> group_;
   const Target& target_;
+  const bool on_cpu_;
   std::shared_ptr<LaidOutRegion> region_;
 };
 
@@ -137,7 +141,8 @@ KernelPtr prepare(const NodeView& view, void* user) {
   auto group = std::static_pointer_cast<Group>(view.state);
   if (!group && !form_group(nodes, view.store, *target, group))
     fail(Code::declined, "its nodes do not fit into one loop nest");
-  return std::make_unique<FusedKernel>(std::move(group), *target);
+  const bool on_cpu = view.store.type(nodes[0]->results[0]).device == Device::cpu;
+  return std::make_unique<FusedKernel>(std::move(group), *target, on_cpu);
 }
 
 }  // namespace

@@ -87,6 +87,11 @@ TEST(Parse, reads_what_a_person_writes) {
   EXPECT_EQ(t.nodes[0]->args[4].f, 1e-3);
 }
 
+TEST(Parse, passes_over_the_order_of_a_result_in_memory) {
+  const std::string line = "  t[1] = prims.neg(i[1])  -- f32[2, 3, 4, 5]", inputs = "-- i[1] x: f32[2, 3, 4, 5]\n", rest = " at app.c:12\n  return t[1]\n";
+  EXPECT_EQ(print(read_trace(chunk(line + "{1,3,2,0}" + rest, inputs), registry())), chunk(line + rest, inputs));
+}
+
 TEST(Parse, keeps_text_from_outside) {
   TraceMaker m;
   Var x = m.input(" x\n: \\ \x7f", {3});

@@ -80,6 +80,16 @@ TEST(Print, names_the_executor_that_claimed_a_line) {
   EXPECT_NE(print(t).find("prims.neg(i[1])  -- f32[3] by host\n"), std::string::npos);
 }
 
+TEST(Print, shows_which_results_have_their_channels_last) {
+  TraceMaker m;
+  Var x = m.input("x", {2, 3, 4, 5});
+  const Trace t = m.finish({m.call("prims.neg", {m.call("prims.neg", {x})})});
+  const ValueId last[] = {t.nodes[0]->results[0]};
+  const std::string text = print(t, {.channels_last = last});
+  EXPECT_NE(text.find("t[1] = prims.neg(i[1])  -- f32[2, 3, 4, 5]{1,3,2,0}\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("t[2] = prims.neg(t[1])  -- f32[2, 3, 4, 5]\n"), std::string::npos) << text;
+}
+
 TEST(Print, keeps_text_from_outside_on_its_line) {
   TraceMaker m;
   Var x = m.input("x\nreturn os.exit()", {3});

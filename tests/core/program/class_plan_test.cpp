@@ -83,13 +83,13 @@ struct ClassPlans : ::testing::Test {
   }
   static std::string alone(const Trace& lines, int64_t size, uint32_t flags) {
     const Trace sized = with_size(lines, size);
-    return describe(plan_formulas(sized, dense_inputs(sized), kernels_of(sized, flags), false).plan(sized, {}));
+    return describe(plan_formulas(sized, dense_inputs(sized), kernels_of(sized, flags), {}).plan(sized, {}));
   }
   static ClassPlan derived(const Trace& lines, int64_t size, uint32_t flags) {
     ClassPlan plan(lines);
     const Trace sized = with_size(lines, size);
     Kernels kernels = kernels_of(sized, flags);
-    plan.derive(sized, dense_inputs(sized), kernels, false);
+    plan.derive(sized, dense_inputs(sized), kernels, {});
     return plan;
   }
 };

@@ -14,7 +14,8 @@ namespace {
 Sizes4 sizes_of(const Buffer& b) { return {b.shape[0], b.shape[1], b.shape[2], b.shape[3]}; }
 
 // Strides of dense memory in which the dims of `order` follow each other, the innermost last.
-Sizes4 dense_strides_in(const Sizes4& sizes, const std::array<size_t, 4>& order) {
+using Order = std::array<size_t, 4>;
+Sizes4 dense_strides_in(const Sizes4& sizes, const Order& order) {
   Sizes4 out{};
   int64_t stride = 1;
   for (size_t i = 4; i-- > 0; stride *= sizes[order[i]]) out[order[i]] = stride;
@@ -28,12 +29,16 @@ bool has_strides(const Buffer& b, const Sizes4& strides) {
   return true;
 }
 
-// The buffer's layout if it is dense with channels first or last; otherwise `packed`, it is copied to channels first.
-Layout layout_of(const Buffer& b, bool& packed) {
-  const Sizes4 sizes = sizes_of(b), first = dense_strides_in(sizes, {0, 1, 2, 3}),
-               last = dense_strides_in(sizes, {0, 2, 3, 1});
-  packed = !has_strides(b, first) && !has_strides(b, last);
-  return {sizes, packed || has_strides(b, first) ? first : last};
+Layout dense_layout(const Buffer& b, MemoryFormat format) {
+  const bool last = format == MemoryFormat::channels_last;
+  return {sizes_of(b), dense_strides_in(sizes_of(b), last ? Order{0, 2, 3, 1} : Order{0, 1, 2, 3})};
+}
+
+// Whether it is dense in the one order and not in the other as well.
+bool lies_only(const Buffer& b, MemoryFormat format) {
+  const bool first = has_strides(b, dense_layout(b, MemoryFormat::contiguous).strides),
+             last = has_strides(b, dense_layout(b, MemoryFormat::channels_last).strides);
+  return format == MemoryFormat::channels_last ? last && !first : first && !last;
 }
 
 Kind operation_of(std::string_view op) {
@@ -48,23 +53,35 @@ struct ConvolutionNode {
   Window window;
 };
 
-// A convolution for operands of given layouts: which of them are copied, and the plan.
+// How a convolution is computed.
+struct ConvolutionOptions {
+  bool tf32;                    // operands of f32 may be rounded to TF32
+  bool channels_last = false;   // in this order, if the image or the result lies so
+  bool aligned = true;          // all addresses are multiples of Graph::kAlignment
+};
+
+// A convolution for tensors of given layouts: which of them are copied, since all lie in one order for the library, and
+// the plan.
 class Convolution {
  public:
-  // `aligned`: all addresses are multiples of Graph::kAlignment. `tf32`: operands of f32 may be rounded to TF32. Throws
-  // what the library reports.
+  // Throws what the library reports.
   Convolution(Session& session, const ConvolutionNode& node, std::span<const Buffer> inputs, const Buffer& output,
-              bool aligned, bool tf32);
+              const ConvolutionOptions& options);
 
   // Must be called first.
   void wait_for_plan();
   double plan_ms() const { return plan_ms_; }  // that making the plan took beside it
+  bool is_channels_last() const { return format_ == MemoryFormat::channels_last; }
   // Once it is finished.
-  size_t scratch_bytes() const { return kScratchAlign + workspace_bytes_ + packed_bytes_[0] + packed_bytes_[1]; }
+  size_t scratch_bytes() const {
+    return kScratchAlign + workspace_bytes_ + packed_bytes_[0] + packed_bytes_[1] + packed_bytes_[2];
+  }
   // Null, or an owned status.
   Status* run(std::span<const Buffer> inputs, const Buffer& output, void* scratch) const;
 
  private:
+  Status* run_plan(std::span<const Buffer> tensors, void* workspace) const;
+
   enum Role : uint8_t { filter, image, result };  // as a tensor of the forward convolution
 
   // The key of a plan. The tensors filter, image and result have the ids 1 to 3.
@@ -72,10 +89,12 @@ class Convolution {
   static std::shared_ptr<const Plan> make_plan(const Session& session, const Problem& problem);
 
   Session& session_;
-  std::array<Role, 2> role_of_input_;
-  Role role_of_output_;
-  std::array<size_t, 2> packed_bytes_{};  // 0: read as it lies
-  std::array<Sizes4, 2> packed_strides_{};
+  static constexpr size_t kOutput = 2;  // of the tensors, inputs first
+
+  std::array<Role, 3> roles_;
+  MemoryFormat format_ = MemoryFormat::contiguous;  // of all tensors for the library
+  std::array<size_t, 3> packed_bytes_{};  // 0: read or written as it lies
+  std::array<Sizes4, 3> strides_{};
   std::shared_ptr<Plans::Pending> pending_;  // null: there is nothing to compute
   std::shared_ptr<const Plan> plan_;
   size_t workspace_bytes_ = 0;
@@ -120,27 +139,28 @@ std::shared_ptr<const Plan> Convolution::make_plan(const Session& session, const
 }
 
 Convolution::Convolution(Session& session, const ConvolutionNode& node, std::span<const Buffer> inputs,
-                         const Buffer& output, bool aligned, bool tf32)
+                         const Buffer& output, const ConvolutionOptions& options)
     : session_(session) {
   Problem p{};
   p.operation = node.operation, p.window = node.window;
-  role_of_input_ = p.operation == kForward        ? std::array{image, filter}
-                   : p.operation == kBackwardData ? std::array{result, filter}
-                                                  : std::array{result, image};
-  role_of_output_ = p.operation == kForward ? result : p.operation == kBackwardData ? image : filter;
+  roles_ = p.operation == kForward        ? std::array{image, filter, result}
+           : p.operation == kBackwardData ? std::array{result, filter, image}
+                                          : std::array{result, image, filter};
+  const std::array tensors = {&inputs[0], &inputs[1], &output};
+  for (size_t i = 0; i < tensors.size(); i++)
+    if (options.channels_last && roles_[i] != filter && lies_only(*tensors[i], MemoryFormat::channels_last))
+      format_ = MemoryFormat::channels_last;
   Layout* const layouts[] = {&p.filter, &p.image, &p.result};
-  for (size_t i = 0; i < 2; i++) {
-    bool packed = false;
-    *layouts[role_of_input_[i]] = layout_of(inputs[i], packed);
-    if (packed) packed_bytes_[i] = aligned_up(static_cast<size_t>(inputs[i].elements()) * size_of(inputs[i].dtype));
-    packed_strides_[i] = layouts[role_of_input_[i]]->strides;
+  for (size_t i = 0; i < tensors.size(); i++) {
+    const Buffer& b = *tensors[i];
+    const Layout dense = *layouts[roles_[i]] = dense_layout(b, format_);
+    if (!has_strides(b, dense.strides))
+      packed_bytes_[i] = aligned_up(static_cast<size_t>(b.elements()) * size_of(b.dtype));
+    strides_[i] = dense.strides;
   }
-  bool packed = false;
-  *layouts[role_of_output_] = layout_of(output, packed);
-  ensure(!packed, "a convolution's result is dense");
   if (!inputs[0].elements() || !inputs[1].elements() || !output.elements()) return;
-  p.dtype = output.dtype, p.tf32 = tf32 && p.dtype == DType::f32;
-  p.alignment = aligned ? Graph::kAlignment : static_cast<int64_t>(size_of(p.dtype));
+  p.dtype = output.dtype, p.tf32 = options.tf32 && p.dtype == DType::f32;
+  p.alignment = options.aligned ? Graph::kAlignment : static_cast<int64_t>(size_of(p.dtype));
   pending_ = session.begin_plan(p.key(), [&session, p] { return make_plan(session, p); });
 }
 
@@ -158,17 +178,21 @@ Status* Convolution::run(std::span<const Buffer> inputs, const Buffer& output, v
                                              static_cast<size_t>(output.elements()) * size_of(output.dtype));
   std::byte* const workspace = aligned_up(scratch);
   std::byte* free = workspace + workspace_bytes_;
-  std::array<void*, 3> pointers{};
-  for (size_t i = 0; i < 2; i++) {
-    pointers[role_of_input_[i]] = inputs[i].data;
+  std::array<Buffer, 3> dense = {inputs[0], inputs[1], output};
+  for (size_t i = 0; i < dense.size(); i++) {
     if (!packed_bytes_[i]) continue;
-    Buffer dense = inputs[i];
-    dense.data = free, dense.strides = packed_strides_[i].data();
-    if (Status* failed = copy_on_device(session_.device(), inputs[i], dense)) return failed;
-    pointers[role_of_input_[i]] = free;
+    dense[i].data = free, dense[i].strides = strides_[i].data();
     free += packed_bytes_[i];
+    if (i == kOutput) continue;
+    if (Status* failed = copy_on_device(session_.device(), inputs[i], dense[i])) return failed;
   }
-  pointers[role_of_output_] = output.data;
+  if (Status* failed = run_plan(dense, workspace)) return failed;
+  return packed_bytes_[kOutput] ? copy_on_device(session_.device(), dense[kOutput], output) : nullptr;
+}
+
+Status* Convolution::run_plan(std::span<const Buffer> tensors, void* workspace) const {
+  std::array<void*, 3> pointers{};
+  for (size_t i = 0; i < tensors.size(); i++) pointers[roles_[i]] = tensors[i].data;
   std::lock_guard lock(session_.mutex());
   if (Status* failed = session_.follow_stream()) return failed;
   const Plan::Binding bindings[] = {{1, pointers[filter]}, {2, pointers[image]}, {3, pointers[result]}};
@@ -177,17 +201,21 @@ Status* Convolution::run(std::span<const Buffer> inputs, const Buffer& output, v
 
 class ConvolutionKernel : public Kernel {
  public:
-  ConvolutionKernel(Session& session, const Node& node, std::string key, bool tf32)
-      : Kernel(this), session_(session), node_(node), key_(std::move(key)), tf32_(tf32) {}
+  ConvolutionKernel(Session& session, const Node& node, std::string key, const ConvolutionOptions& options)
+      : Kernel(this), session_(session), node_(node), key_(std::move(key)), options_(options) {}
 
+  MemoryFormat memory_format() const override {
+    return options_.channels_last ? MemoryFormat::channels_last : MemoryFormat::contiguous;
+  }
   void adapt_to_layouts(const NodeView& view) override {
-    convolution_.emplace(session_, node_, view.inputs, view.outputs[0], true, tf32_);
+    convolution_.emplace(session_, node_, view.inputs, view.outputs[0], options_);
   }
   void finish_compiling() override {
     try {
       if (convolution_) convolution_->wait_for_plan();
     } catch (const Error& e) {
-      if (e.code() == Code::declined) session_.refuse(key_);
+      if (e.code() == Code::declined)
+        session_.refuse(convolution_->is_channels_last() ? channels_last_key(key_) : key_);
       throw;
     }
   }
@@ -195,15 +223,18 @@ class ConvolutionKernel : public Kernel {
   double plan_ms() const override { return convolution_ ? convolution_->plan_ms() : 0; }
   Status* run(const Launch* launch) const {
     const std::span inputs(launch->inputs, 2);
-    const bool aligned = all_aligned(*launch);
-    if (convolution_ && aligned) return convolution_->run(inputs, launch->outputs[0], launch->scratch);
+    ConvolutionOptions options = options_;
+    options.aligned = all_aligned(*launch);
+    if (convolution_ && options.aligned) return convolution_->run(inputs, launch->outputs[0], launch->scratch);
     return catch_as_status([&] {
-      Convolution once(session_, node_, inputs, launch->outputs[0], aligned, tf32_);
+      Convolution once(session_, node_, inputs, launch->outputs[0], options);
       once.wait_for_plan();
       const Ref<Storage> scratch = Storage::allocate(session_.device().allocator(), once.scratch_bytes());
       return once.run(inputs, launch->outputs[0], scratch->data());
     });
   }
+
+  static std::string channels_last_key(const std::string& key) { return cat(key, " channels last"); }
 
  private:
   static bool all_aligned(const Launch& l) {
@@ -215,9 +246,24 @@ class ConvolutionKernel : public Kernel {
   Session& session_;
   const ConvolutionNode node_;
   const std::string key_;  // by which it is refused
-  const bool tf32_;
+  const ConvolutionOptions options_;
   std::optional<Convolution> convolution_;
 };
+
+// Whether tensor cores compute it, which read vectors of channels: the library turns tensors that lie otherwise. The
+// image of a first layer may have fewer channels than a vector.
+bool is_fast_with_channels_last(const NodeView& view, const ConvolutionNode& node, bool tf32) {
+  constexpr int64_t kVectorBytes = 16, kColours = 4;
+  const auto type = [&](size_t i) -> const TensorType& { return view.store.type(view.node.args[i].v); };
+  const TensorType& made = view.store.type(view.node.results[0]);
+  if (!is_half(made.dtype) && !(tf32 && made.dtype == DType::f32)) return false;
+  const TensorType &image = node.operation == kBackwardData ? made : type(node.operation == kForward ? 0 : 1),
+                   &filter = node.operation == kBackwardFilter ? made : type(1);
+  const int64_t channels = image.shape[1].value(), results = filter.shape[0].value(),
+                vector = kVectorBytes / static_cast<int64_t>(size_of(made.dtype));
+  const bool grouped = filter.shape[1].value() != channels;
+  return !grouped && results % vector == 0 && (channels % vector == 0 || channels <= kColours);
+}
 
 }  // namespace
 
@@ -230,7 +276,9 @@ KernelPtr prepare_convolution(Session& session, const NodeView& view) {
   for (const auto* pair : {&node.window.stride, &node.window.padding, &node.window.dilation})
     for (const int64_t n : *pair) key += cat(" ", n);
   if (!session.ask_once(key, [] { return true; })) return nullptr;
-  return std::make_unique<ConvolutionKernel>(session, view.node, std::move(key), tf32);
+  const bool last = session.ask_once(ConvolutionKernel::channels_last_key(key),
+                                     [&] { return is_fast_with_channels_last(view, node, tf32); });
+  return std::make_unique<ConvolutionKernel>(session, view.node, std::move(key), ConvolutionOptions{tf32, last});
 }
 
 }  // namespace thunder::cudnn
