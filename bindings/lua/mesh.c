@@ -79,6 +79,15 @@ static int core_mesh_broadcast(lua_State *L)
     return 0;
 }
 
+/* core.mesh_fully_shard(mesh, module, axis, reshard_after_forward) */
+static int core_mesh_fully_shard(lua_State *L)
+{
+    thunder_mesh *mesh = mesh_check(L, 1);
+    thunder_module *module = box_check(L, 2, BOX_MODULE);
+    check_status(L, thunder_mesh_fully_shard(mesh, axis_check(L, 3, mesh), module, lua_toboolean(L, 4)));
+    return 0;
+}
+
 void open_mesh(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"mesh", core_mesh},
@@ -89,6 +98,7 @@ void open_mesh(lua_State *L)
                                          {"mesh_text", core_mesh_text},
                                          {"mesh_barrier", core_mesh_barrier},
                                          {"mesh_broadcast", core_mesh_broadcast},
+                                         {"mesh_fully_shard", core_mesh_fully_shard},
                                          {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

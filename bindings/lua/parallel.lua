@@ -56,11 +56,25 @@ end
 local parallel = {}
 th.parallel = parallel
 
+local function check_mesh(who, mesh)
+  if type(mesh) ~= "table" or not meshes[mesh] then core.refuse(("%s: a mesh was expected, got %s"):format(who, core.type_text(mesh))) end
+end
+
+-- th.parallel.fully_shard(net, mesh, { axis = "data", reshard_after_forward = true }): each rank has a part of the rows of each
+-- parameter from here on, of what they are on rank 0. List the parameters, and make optimisers, afterwards. Compiled functions gather what
+-- a forward reads; gradients by shards are shards, of the mean in th.parallel.data.
+function parallel.fully_shard(net, mesh, options)
+  check_mesh("fully_shard", mesh)
+  options = core.check_options("fully_shard", options, { axis = true, reshard_after_forward = true })
+  core.mesh_fully_shard(rawget(mesh, "handle"), net, options.axis or "data", options.reshard_after_forward ~= false)
+  return net
+end
+
 -- th.parallel.data(step, mesh, net, { axis = "data", reduction = "mean" }): a training step of several ranks, each on examples of its own.
 -- In it th.grad_of gives for parameters the mean, or the sum, over the ranks of the axis, so that the optimiser does the same on each.
 -- `net`, a module or a table of tensors, begins on all ranks as it is on rank 0.
 function parallel.data(step, mesh, tensors, options)
-  if type(mesh) ~= "table" or not meshes[mesh] then core.refuse(("data: a mesh was expected, got %s"):format(core.type_text(mesh))) end
+  check_mesh("data", mesh)
   if tensors == nil then core.refuse "data: the parameters are missing: a module, or a table of tensors" end
   options = core.check_options("data", options, { axis = true, reduction = true })
   local axis, reduction = options.axis or "data", options.reduction or "mean"

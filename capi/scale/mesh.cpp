@@ -1,8 +1,9 @@
 // thunder_mesh_*, thunder_scope_grad_over_ranks: programs on several processes.
 #include <cstdlib>
 
-#include "capi/context.h"
+#include "capi/module.h"
 #include "capi/options.h"
+#include "modules/fully_shard.h"
 #include "modules/world_grads.h"
 #include "scale/mpi/mpi.h"
 #include "scale/nccl/nccl.h"
@@ -144,8 +145,24 @@ thunder_status* thunder_mesh_broadcast(thunder_mesh* mesh, const char* axis, con
       const Ref<Tensor>& t = values[i].tensor;
       if (!t) continue;
       check(t->concrete() && !t->read_only(), "'", values.path(i), "' is no tensor that can be written");
+      if (t->sharding()) continue;
       core(mesh)->world->broadcast(axis_name(axis), *t, root);
     }
+  }));
+}
+
+thunder_status* thunder_mesh_fully_shard(thunder_mesh* mesh, const char* axis, thunder_module* module,
+                                         int32_t reshard_after_forward) noexcept {
+  return given(guarded(__func__, [&] {
+    need(mesh, "mesh"), need(module, "module");
+    World& world = *core(mesh)->world;
+    Module& shared = *core(module)->module;
+    shared.replace_parameters([&](const Ref<Tensor>& t) {  // the same tensors, as rank 0 has them
+      check(!t->read_only(), "a parameter of the module cannot be written");
+      if (!t->sharding()) world.broadcast(axis_name(axis), *t, 0);
+      return t;
+    });
+    fully_shard(core(module)->context->scope_environment(), shared, axis_name(axis), reshard_after_forward != 0);
   }));
 }
 

@@ -17,6 +17,7 @@
 #include "passes/grad.h"
 #include "passes/materialize.h"
 #include "passes/reciprocals.h"
+#include "passes/reshard.h"
 #include "passes/waits.h"
 #include "program/report.h"
 
@@ -99,7 +100,10 @@ constexpr std::array kStages = {
              "after casts and algebra, which bring sums and what they add together"},
     StageRow{"materialize", rewrite<materialize>, false,
              "what is returned is known by now; dce_prims drops the views that copies stand for"},
-    kCsePrims, kDcePrims,
+    kCsePrims,
+    StageRow{"reshard", rewrite<reshard>, false,
+             "after cse_prims, which would merge what it gathers again; dce_prims drops the forms that nothing reads"},
+    kDcePrims,
     StageRow{"claim", run_claim, true, "after all rewriting of lines: each gets the executor that runs it", nullptr,
              Level::claimed},
     StageRow{"waits", rewrite<waits>, true, "directly after claim: what an executor starts, a line waits for"},

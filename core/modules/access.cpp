@@ -5,6 +5,7 @@
 
 #include "base/nesting.h"
 #include "base/text.h"
+#include "modules/fully_shard.h"
 #include "modules/kind.h"
 #include "modules/set_option.h"
 #include "modules/text.h"
@@ -148,10 +149,18 @@ void guard(Scope& scope, const Place& place, std::unique_ptr<Fact> fact) {
 }
 
 Tensor* read(Scope& scope, Module& module, std::string_view path, const Module::NamedSlot* slot) {
-  if (!scope.tracing()) return slot ? slot->tensor.get() : nullptr;
+  const bool shard = slot && slot->role == Role::parameter && slot->tensor->sharding();
+  if (!scope.tracing()) {
+    if (!shard) return slot ? slot->tensor.get() : nullptr;
+    scope.fail(Code::failed_precondition,
+               cat("parameter '", path, "' of a module is a shard, ", name(slot->tensor->type()),
+                   ", since fully_shard: compiled functions gather it; parameters() gives the shard"));
+    return scope.failed_tensor();
+  }
   Place place = find_place(scope, module);
   const std::string full = join_path(place.path, path);
   guard(scope, place, std::make_unique<SameTensor>(place.root, full, slot ? slot->tensor : nullptr));
+  if (shard) return gather_shard(scope, slot->tensor.get(), full);
   return slot ? scope.parameter(slot->tensor.get(), full) : nullptr;
 }
 

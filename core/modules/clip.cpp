@@ -1,6 +1,9 @@
 #include "modules/clip.h"
 
+#include <map>
+
 #include "base/text.h"
+#include "ops/world_collectives.h"
 
 namespace thunder {
 namespace {
@@ -24,6 +27,33 @@ Var sum_of_squares(Var g) {
   return sum_to(x * x, {});
 }
 
+// The sum over all elements of all of them, on whatever ranks they are.
+Var sum_of_all_squares(Scope& scope, const Values& grads) {
+  Builder& b = scope.builder();
+  std::vector<ValueId> ids;
+  std::vector<size_t> leaves;
+  for (size_t i = 0; i < grads.size(); i++)
+    if (grads[i].tensor) ids.push_back(scope.enter(grads[i].tensor.get())), leaves.push_back(i);
+  const bool has_shards = rank_axes(b.registry()).has_shards();
+  const std::vector<ValuePart> parts = has_shards ? scope.parts(ids) : std::vector<ValuePart>(ids.size());
+  Var sum = full(b, {}, 0, DType::f32);
+  std::map<std::string, Var> over_ranks;  // by axis
+  for (size_t k = 0; k < ids.size(); k++) {
+    require(!has_shards || parts[k].known, "clip_grad_norm: '", grads.path(leaves[k]),
+            "' may be of a shard, of which the other ranks have the rest; clip gradients in the compiled function that "
+            "takes them");
+    Var squares = sum_of_squares(b.var(ids[k]));
+    if (!parts[k].of) {
+      sum = sum + squares;
+      continue;
+    }
+    auto [it, fresh] = over_ranks.try_emplace(parts[k].of->axis, squares);
+    if (!fresh) it->second = it->second + squares;
+  }
+  for (auto& [axis, squares] : over_ranks) sum = sum + b.call("all_reduce", {squares, std::string_view(axis), "sum"});
+  return sum;
+}
+
 }  // namespace
 
 Values* clip_grad_norm(Scope& scope, const Values& grads, double max_norm, Tensor** total) {
@@ -31,10 +61,7 @@ Values* clip_grad_norm(Scope& scope, const Values& grads, double max_norm, Tenso
   scope.run_formulas([&] {
     require(max_norm >= 0, "clip_grad_norm: max_norm must not be negative, got ", max_norm);
     Builder& b = scope.builder();
-    Var sum = full(b, {}, 0, DType::f32);
-    for (size_t i = 0; i < grads.size(); i++)
-      if (grads[i].tensor) sum = sum + sum_of_squares(b.var(scope.enter(grads[i].tensor.get())));
-    Var root = b.call("sqrt", {sum});
+    Var root = b.call("sqrt", {sum_of_all_squares(scope, grads)});
     norm = scope.wrap(root.id);
     // The small number keeps a norm of zero from dividing.
     Var scale = full(b, {}, max_norm, root.dtype()) / (root + 1e-6);

@@ -201,7 +201,7 @@ void Module::replace(const Wants& wants, const Convert& convert) {
   std::vector<Generation::Pointer> changed;
   for (auto& at : modules_of(*this)) {
     for (NamedSlot& slot : at.module->tensors_) {
-      if (!wants(slot.tensor->type())) continue;
+      if (!wants(slot)) continue;
       slots.push_back(&slot);
       changed.push_back(at.module->generation_);
       if (!converted.contains(slot.tensor.get())) converted.emplace(slot.tensor.get(), convert(slot.tensor));
@@ -214,7 +214,7 @@ void Module::replace(const Wants& wants, const Convert& convert) {
 
 void Module::to(Devices& devices, Device device) {
   if (device != Device::cpu) devices.accelerator(device);  // a module without tensors too
-  replace([&](const TensorType& t) { return t.device != device; },
+  replace([&](const NamedSlot& s) { return s.tensor->type().device != device; },
           [&](const Ref<Tensor>& t) { return moved(t, devices, device); });
 }
 
@@ -224,13 +224,18 @@ void Module::to(const ScopeEnvironment& environment, DType dtype) {
   EagerScope scope(environment, false);
   Any wanted;
   wanted.kind = ArgKind::dtype, wanted.dtype = dtype;
-  replace([&](const TensorType& t) { return is_real(t.dtype) && t.dtype != dtype; },
+  replace([&](const NamedSlot& s) { return is_real(s.tensor->type().dtype) && s.tensor->type().dtype != dtype; },
           [&](const Ref<Tensor>& t) {
             const Any args[] = {Any::tensor(t.get()), wanted};
             Tensor* made = scope.invoke("to", args, nullptr, nullptr, 0, nullptr);
             if (scope.status()) throw Error(scope.status());
+            made->set_sharding(t->sharding());
             return Ref<Tensor>(made);
           });
+}
+
+void Module::replace_parameters(const std::function<Ref<Tensor>(const Ref<Tensor>&)>& f) {
+  replace([](const NamedSlot& s) { return s.role == Role::parameter; }, f);
 }
 
 Ref<Module> Module::copy(const Allocator& allocator) {
@@ -241,7 +246,10 @@ Ref<Module> Module::copy(const Allocator& allocator) {
     auto made = make<Module>(*at.module->kind_, at.module->options_);
     for (const NamedSlot& slot : at.module->tensors_) {
       Ref<Tensor>& tensor = tensors[slot.tensor.get()];
-      if (!tensor) tensor = dense_copy(allocator, *slot.tensor);
+      if (!tensor) {
+        tensor = dense_copy(allocator, *slot.tensor);
+        tensor->set_sharding(slot.tensor->sharding());
+      }
       made->tensors_.push_back({slot.name, tensor, slot.role});
     }
     made->forward_ = at.module->forward_;

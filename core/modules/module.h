@@ -1,6 +1,8 @@
 // A tree of modules with tensors by name, whatever their kind.
 #pragma once
 
+#include <functional>
+
 #include "modules/generation.h"
 #include "tracer/current_trace.h"
 #include "tracer/function.h"
@@ -63,6 +65,8 @@ class Module : public Counted<Module> {
   void to(Devices& devices, Device device);
   // Converts real tensors of this module and all below it to a real dtype; a shared tensor stays shared.
   void to(const ScopeEnvironment& environment, DType dtype);
+  // Replaces each parameter of this module and all below it by what `f` makes of it; a shared one stays shared.
+  void replace_parameters(const std::function<Ref<Tensor>(const Ref<Tensor>&)>& f);
   // A copy of this module and all below it: tensors are copied, forwards shared. Shared modules and tensors stay
   // shared.
   Ref<Module> copy(const Allocator& allocator);
@@ -87,7 +91,7 @@ class Module : public Counted<Module> {
 
  private:
   void check_name(std::string_view name) const;
-  // Tensors of this module and all below it, of the types that `wants` says, by what `convert` makes of each: all of
+  // Tensors of this module and all below it, those that `wants` says, by what `convert` makes of each: all of
   // them or, when this throws, none. What is one tensor stays one.
   template <class Wants, class Convert>
   void replace(const Wants& wants, const Convert& convert);

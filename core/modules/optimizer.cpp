@@ -81,6 +81,8 @@ void Optimizer::add_group(const ModuleEnvironment& environment, const Values& pa
     const Ref<Tensor>& t = params[i].tensor;
     require(t && t->concrete() && is_real(t->type().dtype), row_.name, ": parameter '", names.back(),
             "' must be a real tensor with data", t && t->concrete() ? cat(", got ", name(t->type())) : "");
+    require(!row_.needs_whole || !t->sharding(), row_.name, ": parameter '", names.back(), "' is a shard, ",
+            name(t->type()), ", and it moves whole parameters alone; SGD, AdamW and their like move shards");
     if (row_.check_parameter) row_.check_parameter(row_.name, names.back(), t->type());
     auto [it, fresh] = tensors.emplace(t.get(), all.size());
     require(fresh, row_.name, ": parameters '", names[it->second], "' and '", names.back(),

@@ -51,6 +51,8 @@ struct OptimizerRow {
   // and one step.
   std::vector<JointMoment> (*joint_moments)(const Settings&) = nullptr;
   void (*minimize)(JointStep&) = nullptr;
+  // What becomes of an element depends on the others of its parameter: shards cannot be moved.
+  bool needs_whole = false;
 };
 using OptimizerRows = std::span<const OptimizerRow>;
 OptimizerRows optimizer_rows();

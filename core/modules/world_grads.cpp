@@ -69,14 +69,19 @@ Values* grad_over_ranks(Scope& scope, Tensor* loss, const Values& wrt, std::stri
     Builder& b = scope.builder();
     require(reduction == "mean" || reduction == "sum", "grad: reduction must be 'mean' or 'sum', got '", reduction,
             "'");
-    if (ranks_along(b.registry(), axis) == 1) return;
+    const int64_t ranks = ranks_along(b.registry(), axis);
+    if (ranks == 1) return;
     std::vector<ValueId> common;
     std::vector<size_t> leaves;
-    for (size_t i = 0; i < wrt.size(); i++)
-      if (wrt[i].tensor && wrt[i].tensor->concrete()) {
-        common.push_back(scope.enter((*grads)[i].tensor.get()));
-        leaves.push_back(i);
+    for (size_t i = 0; i < wrt.size(); i++) {
+      if (!wrt[i].tensor || !wrt[i].tensor->concrete()) continue;
+      const ValueId grad = scope.enter((*grads)[i].tensor.get());
+      if (const auto& shard = wrt[i].tensor->sharding(); !shard || shard->axis != axis) {
+        common.push_back(grad), leaves.push_back(i);
+      } else if (reduction == "mean") {  // the sum was made with its gather's gradient
+        out->set_tensor(i, Ref<Tensor>(scope.wrap((b.var(grad) / static_cast<double>(ranks)).id)));
       }
+    }
     for (const Bucket& bucket : buckets_of(b, common, leaves)) reduce(b, bucket, common, axis, reduction);
     for (size_t k = 0; k < leaves.size(); k++) out->set_tensor(leaves[k], Ref<Tensor>(scope.wrap(common[k])));
   });

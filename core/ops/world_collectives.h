@@ -2,6 +2,7 @@
 // that the context is in.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -65,6 +66,10 @@ class RankAxesSlot {
   void add_engine(std::string name, std::shared_ptr<scale::Engine> engine);
   std::shared_ptr<scale::Engine> find_engine(std::string_view name) const;
 
+  // A module's parameters were made shards: what a program has of them is no whole tensor.
+  void note_shards() { has_shards_ = true; }
+  bool has_shards() const { return has_shards_; }
+
   // Null: they are not set.
   std::shared_ptr<RankAxes> get() const {
     const std::lock_guard lock(mutex_);
@@ -80,6 +85,7 @@ class RankAxesSlot {
  private:
   mutable std::mutex mutex_;
   std::shared_ptr<RankAxes> axes_;
+  std::atomic<bool> has_shards_{false};
   std::map<std::string, std::shared_ptr<scale::Engine>, std::less<>> engines_;
 };
 

@@ -56,7 +56,7 @@ bool Spares::register_cleanup(const Slots& slots) {
 }
 
 bool Spares::keep(Tensor& t) {
-  if (!t.storage_->small() || !t.storage_->unique()) return false;
+  if (!t.storage_->small() || !t.storage_->unique() || t.sharding_) return false;
   Slots& slots = of_this_thread();
   if (!slots.open && !register_cleanup(slots)) [[unlikely]]
     return false;

@@ -9,6 +9,7 @@
 #include "ir/arg.h"
 #include "ir/type.h"
 #include "tensor/buffer.h"
+#include "tensor/sharding.h"
 
 namespace thunder {
 
@@ -85,6 +86,9 @@ class Tensor : public Counted<Tensor> {
   bool contiguous() const { return contiguous_; }
   bool read_only() const { return read_only_; }
   void set_read_only() { read_only_ = true; }
+  // Of a module's parameter whose ranks have a part each; null: it is whole.
+  const std::shared_ptr<const Sharding>& sharding() const { return sharding_; }
+  void set_sharding(std::shared_ptr<const Sharding> of) { sharding_ = std::move(of); }
   int64_t elements() const;
   size_t bytes() const { return static_cast<size_t>(elements()) * size_of(type_.dtype); }
   // Of the memory, which views share.
@@ -125,6 +129,7 @@ class Tensor : public Counted<Tensor> {
   ValueId value_ = kNoValue;
   Arg number_;
   Ref<Status> failure_;
+  std::shared_ptr<const Sharding> sharding_;
 };
 
 // Whether several elements of a view share one place in memory, as those of an expanded one do.

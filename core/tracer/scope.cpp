@@ -267,7 +267,11 @@ Values* Scope::grad(Tensor* loss, const Values& wrt) {
       const bool absent = wrt[i].kind == ArgKind::none && !wrt[i].tensor;
       if (!wrt[i].tensor && !absent)  // a path takes as long as all of them
         thunder::fail(Code::invalid_argument, "grad: '", wrt.path(i), "' of wrt is no tensor");
-      if (wrt[i].tensor) tensors.push_back(wrt[i].tensor.get());
+      if (!wrt[i].tensor) continue;
+      if (!tracing() && wrt[i].tensor->sharding())
+        thunder::fail(Code::failed_precondition, "grad: '", wrt.path(i), "' of wrt is a shard, ",
+                      name(wrt[i].tensor->type()), ", since fully_shard: take its gradient in a compiled function");
+      tensors.push_back(wrt[i].tensor.get());
     }
     Arg a = argument(Any::tensor(loss));
     require(a.kind == ArgKind::value, "grad: the loss is a plain number");

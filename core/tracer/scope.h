@@ -66,6 +66,12 @@ struct GenerationGuard {
   std::vector<std::unique_ptr<Fact>> facts;
 };
 
+// Of a recorded value: the sharding of the parameters that it is made of, each rank from its own part; null: none.
+struct ValuePart {
+  std::shared_ptr<const Sharding> of = nullptr;
+  bool known = false;  // false: it is made of tensors that may be anything
+};
+
 struct ModuleAccess;
 
 // A layer whose forward is running, for messages: ops without a source line get that of the layer's call.
@@ -139,6 +145,10 @@ class Scope : public ProxyOwner, public Handled {
   virtual std::vector<Tensor*> checkpointed(std::span<Tensor* const> /*inputs*/, const Body& body) { return body(); }
   // The value of a live number in this call, which is then guarded. None: the value is no live number.
   virtual Arg as_number(ValueId) { return Arg::none(); }
+  // Gradients by shards are shards, and what is made of them without a collective.
+  virtual std::vector<ValuePart> parts(std::span<const ValueId> values) {
+    return std::vector<ValuePart>(values.size());
+  }
   // Makes `x` stand for `value` (x's type): a store now, or a rebinding of the proxy.
   virtual void write(Tensor* x, ValueId value) = 0;
   // Runs `body`, which may use builder(), enter(), wrap() and write(); its exception becomes the scope's error.

@@ -80,6 +80,7 @@ class TracingScope : public Scope {
   Tensor* wrap(ValueId v) override;
   void write(Tensor* x, ValueId value) override;
   Arg as_number(ValueId v) override;
+  std::vector<ValuePart> parts(std::span<const ValueId> values) override;
   // For each of these concrete tensors whether the loss depends on it, as far as was recorded: others have no gradient.
   std::vector<bool> reached(Tensor* loss, std::span<Tensor* const> tensors);
   std::vector<Tensor*> checkpointed(std::span<Tensor* const> inputs, const Body& body) override;

@@ -40,7 +40,7 @@ const char *thunder_mesh_text(const thunder_mesh *mesh) THUNDER_NOEXCEPT;
 /* Returns when all ranks of the axis have called it; NULL: of the world. */
 THUNDER_CHECK thunder_status *thunder_mesh_barrier(thunder_mesh *mesh, const char *axis_or_null) THUNDER_NOEXCEPT;
 /* Writes the values that one rank of the axis has into these concrete tensors of all others, such as the first parameters of a
- * module; absent leaves are left out. All ranks have tensors of the same shapes and dtypes, in the same order. */
+ * module; absent leaves are left out, and shards stay. All ranks have tensors of the same shapes and dtypes, in the same order. */
 THUNDER_CHECK thunder_status *thunder_mesh_broadcast(thunder_mesh *mesh, const char *axis_or_null, const thunder_values *tensors,
     int64_t root) THUNDER_NOEXCEPT;
 
@@ -52,6 +52,16 @@ THUNDER_CHECK thunder_status *thunder_mesh_broadcast(thunder_mesh *mesh, const c
  * the number of examples on all ranks, an all_reduce, and the gradient that of the sum. Small gradients travel together. */
 thunder_values *thunder_scope_grad_over_ranks(thunder_scope *scope, thunder_tensor *loss, thunder_values *wrt, const char *axis,
     const char *reduction_or_null) THUNDER_NOEXCEPT;
+
+/* ==== fully sharded [O] ==== */
+
+/* Replaces the parameters of a module, and of all below it, by this rank's shards of what they are on rank 0: a part of their rows,
+ * their first dim, as many on each rank of the axis, zeros behind the last row. Those without a dim stay whole. Call it before the
+ * parameters are listed, and given to an optimizer, whose steps move the shards. Compiled functions gather what a forward reads, a
+ * parameter ahead, in the dtype in which it is computed with; with reshard_after_forward they free it then, and gather it again in
+ * the backward. Gradients by shards are shards of the sum over the ranks, added in f32; thunder_scope_grad_over_ranks() makes their mean. */
+THUNDER_CHECK thunder_status *thunder_mesh_fully_shard(thunder_mesh *mesh, const char *axis, thunder_module *module,
+    int32_t reshard_after_forward) THUNDER_NOEXCEPT;
 
 /* ==== engines of your own: what moves bytes between ranks ==== */
 

@@ -54,6 +54,7 @@ static void check_gradients(thunder_context *c)
     thunder_mesh *mesh = NULL;
     thunder_tensor *parameter = NULL, *input = NULL, *results[2];
     thunder_values *parameters = NULL;
+    thunder_module *module = NULL;
     thunder_function *f = NULL;
     thunder_compiled *step = NULL;
     OK(thunder_mesh_create(c, "data=1,tensor=1", NULL, &mesh));
@@ -63,6 +64,11 @@ static void check_gradients(thunder_context *c)
     thunder_values_push_tensor(parameters, parameter);
     OK(thunder_mesh_broadcast(mesh, "data", parameters, 0));
     REFUSED(thunder_mesh_broadcast(mesh, "data", parameters, 1), THUNDER_INVALID_ARGUMENT, "root");
+    OK(thunder_module_create(c, "ReLU", NULL, 0, NULL, &module));
+    OK(thunder_module_set_tensor(module, "weight", parameter, THUNDER_PARAMETER));
+    OK(thunder_mesh_fully_shard(mesh, "data", module, 1));
+    REFUSED(thunder_mesh_fully_shard(mesh, "rows", module, 1), THUNDER_NOT_FOUND, "rows");
+    thunder_module_release(module);
     OK(thunder_function_create(c, "step", mean_step, parameters, NULL, &f));
     OK(thunder_compile(f, NULL, &step));
     OK(thunder_compiled_call_tensors(step, &input, 1, results, 2));

@@ -42,13 +42,36 @@ class Parallel(unittest.TestCase):
             th.compile(th.parallel.data(train, self.mesh, net))(x)
             np.testing.assert_allclose(net.weight, before - 0.5 * x, rtol=1e-6)
 
+    def test_a_fully_sharded_step_trains(self):
+        for backward in (False, True):
+            net = th.parallel.fully_shard(nn.Linear(2, 1), self.mesh)
+            opt = optim.SGD(net.parameters(), lr=0.5)
+
+            def train(y):
+                loss = net(y).sum()
+                if backward:
+                    loss.backward()
+                    nn.utils.clip_grad_norm_(net.parameters(), 100.0)
+                    opt.step()
+                else:
+                    opt.step(th.grad_of(loss, net.parameters()))
+                return loss
+            weight = net.parameters()[0]
+            x, before = th.tensor([1.0, 2.0]), weight.clone()
+            th.compile(th.parallel.data(train, self.mesh, net))(x)
+            np.testing.assert_allclose(weight, before - 0.5 * x, rtol=1e-6)
+            with self.assertRaisesRegex(th.Error, "'weight' of a module is a shard.*compiled functions gather it"):
+                net(x)
+
     def test_mistakes_name_what_was_given(self):
         for text, error, f in (("there is no axis 'rows'", ValueError, lambda: self.mesh.size("rows")),
                                ("no axis 'rows'", th.Error, lambda: th.all_reduce(th.ones(2), "rows")),
                                ("data=2 has 2 ranks, and the world 1", th.Error, lambda: th.mesh(data=2)),
                                ("size of axis 'data' must be an int, not float", TypeError, lambda: th.mesh(data=2.0)),
                                ("timeout must be positive", th.Error, lambda: th.mesh(timeout=-1.0)),
-                               ("mesh must be a mesh", TypeError, lambda: th.parallel.data(len, None, []))):
+                               ("mesh must be a mesh", TypeError, lambda: th.parallel.data(len, None, [])),
+                               ("module must be a module, not list", TypeError, lambda: th.parallel.fully_shard([], self.mesh)),
+                               ("no axis 'rows'", th.Error, lambda: th.parallel.fully_shard(nn.Linear(2, 1), self.mesh, "rows"))):
             with self.assertRaisesRegex(error, text):
                 f()
 

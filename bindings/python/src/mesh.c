@@ -1,5 +1,5 @@
 /* Meshes: the ranks of the world as a grid with named axes. What waits for other ranks does so without the interpreter's lock. */
-#include "layer.h"
+#include "module.h"
 
 typedef struct Mesh {
     PyObject_HEAD
@@ -98,11 +98,28 @@ static PyObject *mesh_broadcast(PyObject *self, PyObject *args)
     return result;
 }
 
+/* _fully_shard(module, axis, reshard_after_forward) */
+static PyObject *mesh_fully_shard(PyObject *self, PyObject *args)
+{
+    PyObject *module;
+    const char *axis;
+    int reshard;
+    if (!PyArg_ParseTuple(args, "Osp:fully_shard", &module, &axis, &reshard)) return NULL;
+    thunder_module *handle = module_handle(module);
+    thunder_status *failed;
+    if (!handle) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    failed = thunder_mesh_fully_shard(mesh_handle(self), axis, handle, reshard);
+    Py_END_ALLOW_THREADS
+    return none_of(failed);
+}
+
 static PyMethodDef methods[] = {
     {"size", mesh_size, METH_VARARGS, "size(axis=None)\n--\n\nHow many ranks the axis has; without one: the world."},
     {"index", mesh_index, METH_VARARGS, "index(axis=None)\n--\n\nThe number of this rank along the axis; without one: its rank in the world."},
     {"barrier", mesh_barrier, METH_VARARGS, "barrier(axis=None)\n--\n\nReturns when all ranks of the axis have called it."},
     {"_broadcast", mesh_broadcast, METH_VARARGS, NULL},
+    {"_fully_shard", mesh_fully_shard, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef members[] = {
     {"local_rank", mesh_local_rank, NULL, "The number of this rank among those on its machine.", NULL},

@@ -1,10 +1,10 @@
 """Programs on several ranks: th.mesh(data=2), and data parallel training."""
 import functools
 
-from . import _thunder
+from . import _backward, _thunder
 from ._thunder import ModuleBase
 
-__all__ = ["Mesh", "data", "mesh"]
+__all__ = ["Mesh", "data", "fully_shard", "mesh"]
 
 
 class Mesh(_thunder.MeshBase):
@@ -30,12 +30,33 @@ def mesh(*, engine=None, timeout=None, communicator=None, folder=None, **axes):
     return Mesh(",".join(f"{name}={size}" for name, size in axes.items()), {key: value for key, value in options.items() if value is not None})
 
 
+def _check_mesh(who, mesh):
+    if not isinstance(mesh, Mesh):
+        raise TypeError(f"{who}: mesh must be a mesh, th.mesh(data=-1), not {type(mesh).__name__}")
+
+
+def fully_shard(module, mesh, axis="data", reshard_after_forward=True):
+    """Each rank of the axis has a part of the rows of each parameter from here on, of what they are on rank 0: ZeRO-3. List the
+    parameters, and make optimisers, afterwards. Compiled functions gather what a forward reads, a parameter ahead, and free it;
+    with reshard_after_forward=False they keep it for the backward: ZeRO-2. Gradients by shards are shards, of the mean over the
+    ranks in data()."""
+    _check_mesh("fully_shard", mesh)
+    if not isinstance(module, ModuleBase):
+        raise TypeError(f"fully_shard: module must be a module, not {type(module).__name__}")
+    before = [(one, dict(one._parameters())) for one in module.modules()]
+    mesh._fully_shard(module, axis, reshard_after_forward)
+    for one, parameters in before:
+        for name, now in dict(one._parameters()).items():
+            if now is not parameters[name]:
+                _backward.carry(parameters[name], now)
+    return module
+
+
 def data(step, mesh, parameters, axis="data", reduction="mean"):
     """A training step of several ranks, each on examples of its own: in it grad_of() and backward() give for parameters the mean, or the
     sum, over the ranks of the axis, so that the optimiser does the same on each. `parameters`, a module or a tree of tensors, begin on all ranks as they
     are on rank 0."""
-    if not isinstance(mesh, Mesh):
-        raise TypeError(f"data: mesh must be a mesh, th.mesh(data=-1), not {type(mesh).__name__}")
+    _check_mesh("data", mesh)
     mesh.broadcast(parameters, axis)
 
     @functools.wraps(step)

@@ -71,7 +71,8 @@ constexpr OptimizerRow kRows[] = {
      .check = check_adafactor,
      .prepare = prepare_adafactor,
      .update = update_adafactor,
-     .moments_of = adafactor_moments},
+     .moments_of = adafactor_moments,
+     .needs_whole = true},
 };
 
 }  // namespace

@@ -193,7 +193,8 @@ constexpr OptimizerRow kRows[] = {
      .check = check_lbfgs,
      .complete = complete_lbfgs,
      .joint_moments = lbfgs_moments,
-     .minimize = minimize_lbfgs},
+     .minimize = minimize_lbfgs,
+     .needs_whole = true},
 };
 
 }  // namespace

@@ -71,9 +71,15 @@ void update_muon(OptimizerStep& s) {
 }
 
 constexpr OptimizerRow kRows[] = {
-    {"Muon", "Steps of matrices along their momentum, whose singular values are made nearly 1. For weights of hidden "
-             "layers; give the others to AdamW.",
-     kMuon, check_muon, muon_moments, nullptr, update_muon, check_matrix},
+    {.name = "Muon",
+     .doc = "Steps of matrices along their momentum, whose singular values are made nearly 1. For weights of hidden "
+            "layers; give the others to AdamW.",
+     .options = kMuon,
+     .check = check_muon,
+     .moments = muon_moments,
+     .update = update_muon,
+     .check_parameter = check_matrix,
+     .needs_whole = true},
 };
 
 }  // namespace

@@ -47,7 +47,8 @@ Var along_dim(Call& c, Var x, size_t dim_at, F&& first_dim) {
 
 Results all_gather(Call& c) {
   const int64_t ranks = ranks_of(c, 1);
-  return along_dim(c, c.var(0), 2, [&](Var x) { return c.builder.call("prims.all_gather", {x, c.args[1], ranks}); });
+  return along_dim(c, c.var(0), 2,
+                   [&](Var x) { return c.builder.call("prims.all_gather", {x, c.args[1], ranks, false}); });
 }
 
 Results reduce_scatter(Call& c) {

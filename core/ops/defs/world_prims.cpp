@@ -94,11 +94,13 @@ constexpr OpRow kRows[] = {
     primitive("prims.all_reduce(tensor input, str axis, int ranks, str reduction) -> tensor",
               "The sum, max or min over the ranks of an axis, on each of them.", reduce_meta, run_collective,
               [](Grad& g) { require_sum(g), g.add(0, g.cotangent()); }, kTags, {.batch = with_batch}),
-    primitive("prims.all_gather(tensor input, str axis, int ranks) -> tensor",
-              "The operands of all ranks of an axis, joined along the first dim in the order of ranks.", gather_meta,
-              run_collective,
+    primitive("prims.all_gather(tensor input, str axis, int ranks, bool reshard=False) -> tensor",
+              "The operands of all ranks of an axis, joined along the first dim in the order of ranks. With reshard it "
+              "is made again where it is read much later, rather than kept.",
+              gather_meta, run_collective,
               [](Grad& g) {
-                g.add(0, g.builder.call("prims.reduce_scatter", {g.cotangent(), g.args[1], g.args[2], "sum"}));
+                Var dy = g.cotangent(), wide = convert(dy, compute_dtype(dy.dtype()));
+                g.add(0, g.builder.call("prims.reduce_scatter", {wide, g.args[1], g.args[2], "sum"}));
               },
               kTags, {.batch = behind_first_dim}),
     primitive("prims.reduce_scatter(tensor input, str axis, int ranks, str reduction) -> tensor",
@@ -106,7 +108,7 @@ constexpr OpRow kRows[] = {
               run_collective,
               [](Grad& g) {
                 require_sum(g);
-                g.add(0, g.builder.call("prims.all_gather", {g.cotangent(), g.args[1], g.args[2]}));
+                g.add(0, g.builder.call("prims.all_gather", {g.cotangent(), g.args[1], g.args[2], false}));
               },
               kTags, {.batch = behind_first_dim}),
     primitive("prims.broadcast(tensor input, str axis, int ranks, int root) -> tensor",

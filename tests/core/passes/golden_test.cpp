@@ -7,6 +7,7 @@
 #include "passes/cse.h"
 #include "passes/dce.h"
 #include "passes/fold.h"
+#include "passes/reshard.h"
 #include "passes/waits.h"
 
 namespace thunder {
@@ -19,6 +20,7 @@ TEST(Casts, makes_its_golden_traces) { tests::check_golden("casts", casts); }
 TEST(Accumulate, makes_its_golden_traces) { tests::check_golden("accumulate", accumulate); }
 TEST(Algebra, makes_its_golden_traces) { tests::check_golden("algebra", algebra); }
 TEST(Waits, makes_its_golden_traces) { tests::check_golden("waits", waits); }
+TEST(Reshard, makes_its_golden_traces) { tests::check_golden("reshard", reshard); }
 TEST(Overlap, makes_its_golden_traces) { tests::check_golden("overlap", overlap); }
 
 }  // namespace

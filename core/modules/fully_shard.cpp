@@ -1,0 +1,54 @@
+#include "modules/fully_shard.h"
+
+#include <cstring>
+
+#include "ops/world_collectives.h"
+#include "tensor/transfer.h"
+
+namespace thunder {
+
+Ref<Tensor> shard_of(const ScopeEnvironment& environment, const Tensor& whole, const Sharding& how) {
+  TensorType type = whole.type();
+  const Device device = std::exchange(type.device, Device::cpu);
+  const Ref<Tensor> host = Tensor::empty(environment.allocator, type);
+  copy_elements(whole, *host);
+  type.shape[0] = Dim(how.part());
+  Ref<Tensor> part = Tensor::empty(environment.allocator, type);
+  const size_t row = how.rows ? host->bytes() / static_cast<size_t>(how.rows) : 0;
+  const size_t own = static_cast<size_t>(how.own_rows()) * row;
+  if (own) std::memcpy(part->data(), host->data() + static_cast<size_t>(how.first()) * row, own);
+  if (part->bytes() > own) std::memset(part->data() + own, 0, part->bytes() - own);
+  return device == Device::cpu ? part : moved(part, *environment.devices, device);
+}
+
+void fully_shard(const ScopeEnvironment& environment, Module& module, std::string_view axis,
+                 bool reshard_after_forward) {
+  RankAxesSlot& slot = rank_axes(*environment.registry);
+  const auto axes = slot.get();
+  require(axes != nullptr, "fully_shard: this context has no mesh");
+  const int64_t ranks = axes->size(axis), index = axes->index(axis);
+  slot.note_shards();
+  module.replace_parameters([&](const Ref<Tensor>& t) {
+    if (t->type().rank() == 0 || t->sharding()) return t;
+    const auto how = std::make_shared<const Sharding>(
+        Sharding{std::string(axis), ranks, index, t->sizes()[0], reshard_after_forward});
+    Ref<Tensor> part = shard_of(environment, *t, *how);
+    part->set_sharding(how);
+    return part;
+  });
+}
+
+Tensor* gather_shard(Scope& scope, Tensor* shard, std::string_view path) {
+  const Sharding& how = *shard->sharding();
+  Tensor* const part = scope.parameter(shard, path);
+  Tensor* whole = nullptr;
+  scope.run_formulas([&] {
+    Builder& b = scope.builder();
+    Var x = b.call("prims.all_gather", {b.var(scope.enter(part)), std::string_view(how.axis), how.ranks, how.reshard});
+    if (how.part() * how.ranks != how.rows) x = b.call("slice", {x, 0, 0, how.rows});
+    whole = scope.wrap(x.id);
+  });
+  return whole ? whole : scope.failed_tensor();
+}
+
+}  // namespace thunder

@@ -1,0 +1,21 @@
+// Modules whose parameters the ranks of an axis hold together, a part of the rows each.
+#pragma once
+
+#include "modules/module.h"
+#include "tensor/sharding.h"
+
+namespace thunder {
+
+// This rank's part of a whole tensor, on its device. `host`: for what lies on the CPU. Requires: it has a dim.
+Ref<Tensor> shard_of(const ScopeEnvironment& environment, const Tensor& whole, const Sharding& how);
+
+// Replaces the parameters of a module, and of all below it, by this rank's shards of them; those without a dim, and
+// those that are shards already, stay. A parameter that is read then is gathered. Requires: they are the same on all
+// ranks.
+void fully_shard(const ScopeEnvironment& environment, Module& module, std::string_view axis,
+                 bool reshard_after_forward);
+
+// The whole of a shard, as a formula in the scope's trace.
+Tensor* gather_shard(Scope& scope, Tensor* shard, std::string_view path);
+
+}  // namespace thunder
