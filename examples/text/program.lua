@@ -34,6 +34,7 @@ local for_training = {
   { "dropout", "number", 0.0, "the share that is dropped", least = 0, most = 0.99 },
   { "every", "integer", 50, "steps between two reports", least = 1 },
   { "precision", "text", "highest", "of products of float32: highest, high or medium (docs/python.md)" },
+  { "mesh", "text", nil, "data=N: N processes that mpirun started, each with its part of a step's windows" },
   { "save", "text", nil, "a checkpoint to write at each report" },
   { "resume", "text", nil, "a checkpoint to go on from, bit for bit" },
   { "export", "text", nil, "a safetensors file to write the weights to, under their published names" },
@@ -96,7 +97,24 @@ local function open(model, options)
   return net, config, words
 end
 
+-- The mesh of an option "data=N", by NCCL where GPUs compute, each on its own.
+local function open_mesh(options)
+  local ranks = math.tointeger(tonumber(options.mesh:match "^data=(%-?%d+)$"))
+  if not ranks then mistake("--mesh must be data=N, N processes or -1 for all, not %s", options.mesh) end
+  local on_gpus = options.device:find "^cuda" ~= nil
+  local mesh = attempt("mesh", th.mesh, { data = ranks }, { engine = on_gpus and "nccl" or nil })
+  if options.batch % mesh:size "data" ~= 0 then
+    mistake("--batch must be divisible by the %d processes of --mesh, not %d", mesh:size "data", options.batch)
+  end
+  if on_gpus then options.device = tostring(mesh:device()) end
+  return mesh
+end
+
 local function run_train(model, options, say)
+  options.parallel = options.mesh and open_mesh(options)
+  if options.parallel and options.parallel:index() > 0 then
+    say, options.save, options.export = function() end, nil, nil -- the first process does that
+  end
   local file = io.open(options.text, "rb") or mistake("--text: cannot read '%s'", options.text)
   local text = file:read "a" or mistake("--text: '%s' is a folder", options.text)
   file:close()

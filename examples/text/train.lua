@@ -48,8 +48,8 @@ local function held_out_rows(tokens, length)
   return th.stack(rows)
 end
 
--- options: steps, batch, length, lr, warmup, decay, clip, device, precision, resume, save, note (a function of step, steps, loss, held-out
--- loss). Gives the losses of the steps that it ran.
+-- options: steps, batch, length, lr, warmup, decay, clip, device, precision, parallel (a mesh whose ranks have a part of each batch), resume,
+-- save, note (a function of step, steps, loss, held-out loss). Gives the losses of the steps that it ran.
 function train.run(net, ids, options)
   local length = options.length
   local tokens, rest = train.split(ids, length)
@@ -59,11 +59,18 @@ function train.run(net, ids, options)
   local all = whole(net, optimizer, schedule)
   if options.resume then attempt("resume", all.load, all, options.resume) end
 
-  local step = th.compile(function()
-    local first = th.randint(0, #tokens - length, { options.batch })
+  local mesh = options.parallel
+  local function update()
+    local first = th.randint(0, #tokens - length, { options.batch }) -- the same on all ranks
+    if mesh then
+      local part = options.batch // mesh:size "data"
+      first = first[{ { part * mesh:index "data" + 1, part * (mesh:index "data" + 1) } }]
+    end
     local rows = tokens:index { first:unsqueeze(1) + th.arange(length + 1) }:to(options.device)
-    return train.update(net, rows, parameters, optimizer, options.clip)
-  end, { float32_matmul_precision = options.precision })
+    local loss = train.update(net, rows, parameters, optimizer, options.clip)
+    return mesh and th.all_reduce(loss, "data", "mean") or loss
+  end
+  local step = th.compile(mesh and th.parallel.data(update, mesh, net) or update, { float32_matmul_precision = options.precision })
   local judge = th.compile(function(rows) return train.loss(net, rows:to(options.device)) end)
   local examined, losses = held_out_rows(rest, length), {}
   for i = math.tointeger(optimizer.state.step:item()) + 1, options.steps do
