@@ -109,7 +109,8 @@ class Overlap {
     std::vector<std::pair<size_t, size_t>> gathers;            // by their first use
     for (size_t i = trace_.nodes.size(); i-- > 0;) {
       const Node& n = *trace_.nodes[i];
-      const size_t used = passes_on(n) ? use[n.results[0]] : i;
+      const auto now = static_cast<size_t>(std::max<int64_t>(at[i], 0));  // earlier, if it feeds a collective
+      const size_t used = passes_on(n) ? use[n.results[0]] : std::min(i, now);
       for_each_value(n.args, [&](ValueId v) { use[v] = std::min(use[v], used); });
       if (is_parameter_gather(n) && at[i] == kInput) gathers.push_back({use[n.results[0]], i});
     }
@@ -140,7 +141,7 @@ class Overlap {
       if (!passes_on(n)) continue;
       int64_t& own = there[n.results[0]];
       for_each_value(n.args, [&](ValueId v) { own = std::max(own, there[v]); });
-      if (own > at[i]) at[i] = own, feeds[i] = true;
+      if (own >= at[i]) at[i] = own, feeds[i] = true;
     }
   }
 
