@@ -38,6 +38,26 @@ TEST_F(RankGrads, averages_those_of_parameters_together_and_leaves_inputs_alone)
   ASSERT_EQ(ranks->calls.size(), 1u);  // small ones travel together
 }
 
+TEST_F(RankGrads, of_25_mebibytes_travel_alone) {
+  const int64_t large = (int64_t{25} << 20) / 4;
+  const auto big = tensor({large}, Floats(static_cast<size_t>(large))),
+             less = tensor({large - 1}, Floats(static_cast<size_t>(large - 1)));
+  auto body = [&](Scope& s, const Values&, Values& out) {
+    Tensor* loss = op(s, "sum", {any(w.get())});
+    for (Tensor* t : {less.get(), big.get(), v.get()}) loss = op(s, "add", {any(loss), any(op(s, "sum", {any(t)}))});
+    Values wrt;
+    wrt.push(less), wrt.push(w), wrt.push(big), wrt.push(v);
+    out.assign(*grad_over_ranks(s, loss, wrt, "data", "sum"));
+  };
+  auto f = compile(body);
+  Values in, out;
+  ASSERT_EQ(f->call(in, out), nullptr);
+  // The small ones fill a bucket together with the one that is an element short.
+  ASSERT_EQ(ranks->calls.size(), 2u);
+  EXPECT_EQ(floats(*out[2].tensor).back(), 2);
+  EXPECT_EQ(floats(*out[0].tensor).back(), 2);
+}
+
 TEST_F(RankGrads, of_one_rank_is_the_gradient) {
   ranks->set_ranks(1);
   EXPECT_EQ(gradients("mean"), (std::vector<Floats>{{7, 8}, {7, 8, 9}, {4, 6, 5}}));
