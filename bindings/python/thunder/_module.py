@@ -3,7 +3,7 @@ import ast
 import copy
 import functools
 
-from . import _backward, _functions, _hooks, _memory_format, _names, _schema, _state, _thunder
+from . import _backward, _checkpoint, _functions, _hooks, _memory_format, _names, _schema, _state, _thunder
 from ._create import over_memory
 from ._thunder import ModuleBase, Tensor
 
@@ -311,6 +311,7 @@ class Module(_hooks.Hooked, ModuleBase):
 
     def save(self, path):
         """Writes parameters and buffers to a safetensors file."""
+        _checkpoint.refuse_shards("save", self._state())
         self._save(path)
 
     def load(self, path, strict=True):

@@ -2,9 +2,10 @@
 import functools
 
 from . import _backward, _thunder
+from ._checkpoint import load, note_shard, save
 from ._thunder import ModuleBase
 
-__all__ = ["Mesh", "data", "fully_shard", "mesh"]
+__all__ = ["Mesh", "data", "fully_shard", "load", "mesh", "save"]
 
 
 class Mesh(_thunder.MeshBase):
@@ -49,6 +50,7 @@ def fully_shard(module, mesh, axis="data", reshard_after_forward=True):
         for name, now in dict(one._parameters()).items():
             if now is not parameters[name]:
                 _backward.carry(parameters[name], now)
+                note_shard(now, axis, parameters[name].shape[0])
     return module
 
 
