@@ -46,7 +46,11 @@ bool equal_bytes(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 void save_module(Module& module, const std::string& path) {
-  save_safetensors(path, state_of(module), {});
+  const std::vector<NamedTensor> state = state_of(module);
+  for (const NamedTensor& t : state)
+    require(!t.tensor->sharding(), "cannot save '", path, "': '", t.name, "' is a shard, ", name(t.tensor->type()),
+            ", of which other ranks have the rest; in Python thunder.parallel.save writes whole tensors");
+  save_safetensors(path, state, {});
 }
 
 void load_module(Module& module, const std::string& path, bool strict, const Allocator& allocator) {

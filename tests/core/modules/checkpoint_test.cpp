@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "fixture.h"
+#include "support/failure.h"
 
 namespace thunder {
 namespace {
@@ -67,6 +68,15 @@ TEST_F(Checkpoint, loads_what_was_saved_into_the_same_handles) {
   EXPECT_EQ(b->find_tensor("0.weight")->tensor, weight);
   EXPECT_GT(weight->storage()->version(), version);
   EXPECT_EQ(b->generation()->load(), generation) << "data is no reason to compile again";
+}
+
+TEST_F(Checkpoint, a_shard_is_not_saved_as_if_it_were_the_tensor) {
+  auto net = linear(2, 3);
+  Values parameters;
+  list_parameters(*net, parameters);
+  parameters[0].tensor->set_sharding(std::make_shared<const Sharding>(Sharding{.axis = "data", .ranks = 2, .rows = 6}));
+  EXPECT_EQ(code_of([&] { save_module(*net, path); }), Code::invalid_argument);
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST_F(Checkpoint, a_count_of_batches_may_be_missing) {
