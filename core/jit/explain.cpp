@@ -152,6 +152,10 @@ constexpr std::array kReports = {
            [](const Compiled& f) { return report_last_profile(f, &Profile::chrome_trace); }},
 };
 
+bool has_run(const Entry& entry, std::string_view stage) {
+  return std::any_of(entry.stages.begin(), entry.stages.end(), [&](const StageTime& t) { return t.name == stage; });
+}
+
 // The trace after a stage. A stage that changed nothing has the trace of the last one before it that did.
 std::string trace_after(const Entry& entry, std::string_view stage) {
   const std::vector<Trace> all = entry.traces.all();
@@ -189,8 +193,11 @@ std::string explain(const Compiled& f, std::string_view what) {
   for (const Report& report : kReports)
     if (report.name == what) return report.text(f);
   const auto entry = f.latest();
-  for (const StageRow& row : stages())
-    if (row.name == what) return !entry ? "" : row.print ? row.print(*entry->program) : trace_after(*entry, what);
+  for (const StageRow& row : stages()) {
+    if (row.name != what) continue;
+    if (!entry) return "";
+    return row.print && has_run(*entry, what) ? row.print(*entry->program) : trace_after(*entry, what);
+  }
   if (entry)
     for (const StageTime& t : entry->stages)
       if (t.name == what) return trace_after(*entry, what);
