@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "ir/dim_reads.h"
+#include "ir/post_order.h"
 
 namespace thunder {
 namespace {
@@ -155,20 +156,8 @@ int64_t Dims::evaluate(Dim d, const std::vector<int64_t>& symbols) {
     auto it = known.find(of.expr());
     return it == known.end() ? std::nullopt : std::optional(it->second);
   };
-  std::vector<Dim> todo = {d};
-  while (!todo.empty()) {
-    const Dim top = todo.back();
-    if (value(top)) {
-      todo.pop_back();
-      continue;
-    }
-    const DimExpr& e = *top.expr();
-    const auto a = value(e.a), b = value(e.b);
-    if (a && b) known[&e] = apply(e.op, *a, *b);
-    if (!b) todo.push_back(e.b);
-    if (!a) todo.push_back(e.a);
-  }
-  return *value(d);
+  const auto make = [&](const DimExpr& e, int64_t a, int64_t b) { known[&e] = apply(e.op, a, b); };
+  return evaluate_post_order(d, value, make);
 }
 
 int64_t Dim::read_hint(const DimExpr& expr) {

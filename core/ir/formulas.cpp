@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "ir/post_order.h"
+
 namespace thunder {
 
 FormulaRef Formulas::add(Dim d) {
@@ -10,29 +12,16 @@ FormulaRef Formulas::add(Dim d) {
   return known == places_.end() ? add_new(d) : FormulaRef{0, known->second};
 }
 
-// Nothing recurses, since formulas may be deep.
 FormulaRef Formulas::add_new(Dim d) {
   const auto find = [&](Dim of) -> std::optional<FormulaRef> {
     if (of.constant()) return FormulaRef{of.value(), -1};
     const auto it = places_.find(of.expr());
     return it == places_.end() ? std::nullopt : std::optional(FormulaRef{0, it->second});
   };
-  std::vector<Dim> todo = {d};
-  while (!todo.empty()) {
-    const Dim top = todo.back();
-    if (find(top)) {
-      todo.pop_back();
-      continue;
-    }
-    const DimExpr& e = *top.expr();
-    const auto a = find(e.a), b = find(e.b);
-    if (!b) todo.push_back(e.b);
-    if (!a) todo.push_back(e.a);
-    if (!a || !b) continue;
+  return evaluate_post_order(d, find, [&](const DimExpr& e, const FormulaRef& a, const FormulaRef& b) {
     places_[&e] = static_cast<int32_t>(operations_.size());
-    operations_.push_back({e.op, *a, *b});
-  }
-  return *find(d);
+    operations_.push_back({e.op, a, b});
+  });
 }
 
 std::vector<int64_t> Formulas::evaluate(std::span<const int64_t> symbols) const {

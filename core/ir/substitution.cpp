@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/post_order.h"
+
 namespace thunder {
+
 Dim Substitution::replace(Dim d) {
   const auto find = [&](Dim of) -> std::optional<Dim> {
     if (of.constant()) return of;
@@ -11,20 +14,7 @@ Dim Substitution::replace(Dim d) {
     const auto it = known_.find(of.expr());
     return it == known_.end() ? std::nullopt : std::optional(it->second);
   };
-  std::vector<Dim> todo = {d};
-  while (!todo.empty()) {
-    const Dim top = todo.back();
-    if (find(top)) {
-      todo.pop_back();
-      continue;
-    }
-    const DimExpr& e = *top.expr();
-    const auto a = find(e.a), b = find(e.b);
-    if (a && b) known_[&e] = apply(e.op, *a, *b);
-    if (!b) todo.push_back(e.b);
-    if (!a) todo.push_back(e.a);
-  }
-  return *find(d);
+  return evaluate_post_order(d, find, [&](const DimExpr& e, Dim a, Dim b) { known_[&e] = apply(e.op, a, b); });
 }
 
 namespace {

@@ -135,5 +135,15 @@ TEST_F(ClassPlans, give_equal_layers_one_kernel_where_their_tensors_lie_alike) {
   EXPECT_EQ(plan.leaders()[exps[0]], exps[0]);
 }
 
+TEST_F(ClassPlans, give_no_line_the_kernel_of_one_whose_tensors_lie_otherwise) {
+  Var x = maker.input("x", {n, n});
+  Var dense = maker.call("prims.exp", {x});
+  Var turned = maker.call("prims.exp", {maker.call("prims.permute", {x, Shape{1, 0}})});
+  const Trace lines = maker.finish({dense, turned});
+  const ClassPlan plan = derived(lines, 8, kStrided);
+  EXPECT_EQ(plan.alike()[2], 0u) << "the lines are alike";
+  EXPECT_EQ(plan.leaders()[2], 2u);
+}
+
 }  // namespace
 }  // namespace thunder::test

@@ -9,7 +9,8 @@ constexpr int64_t kOne = 1;  // the step of a dense vector
 
 size_t bytes_of(const Buffer& b) { return (static_cast<size_t>(b.elements()) * size_of(b.dtype) + 255) / 256 * 256; }
 
-// The stride between rows after merging all leading dims; none if they cannot be merged.
+}  // namespace
+
 std::optional<int64_t> merged_row_stride(const Buffer& b) {
   std::optional<int64_t> first;
   int64_t next = 0;
@@ -21,8 +22,6 @@ std::optional<int64_t> merged_row_stride(const Buffer& b) {
   }
   return first.value_or(b.shape[b.rank - 1]);
 }
-
-}  // namespace
 
 Buffer Linear::Matrix::as_buffer(const Buffer& b, void* data) const {
   Buffer out = b;

@@ -7,6 +7,9 @@
 
 namespace thunder::cublaslt {
 
+// The stride between rows after merging all leading dims; none if they cannot be merged.
+std::optional<int64_t> merged_row_stride(const Buffer& b);
+
 class Linear {
  public:
   // input [..., k], weight [n, k], bias [n] or absent, output [..., n]. `options`: but for the bias. Throws what the

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "executors/cuda/cublaslt/linear.h"
 #include "loops/cuda/arithmetic.h"
 #include "loops/cuda/prelude.h"
 
@@ -81,19 +82,6 @@ bool is_faster(int64_t rows, int64_t columns, int64_t terms) {
   return rows <= 2 || (rows <= 4 && columns <= kFewColumns) || (rows <= 8 && columns * terms <= kSmall);
 }
 
-// Elements from a row to the next, where all leading dims are rows; none: they are not so many apart.
-std::optional<int64_t> row_step(const Buffer& b) {
-  std::optional<int64_t> first;
-  int64_t next = 0;
-  for (int32_t d = b.rank - 1; d-- > 0;) {
-    if (b.shape[d] == 1) continue;
-    if (!first) first = b.strides[d];
-    else if (b.strides[d] != next) return std::nullopt;
-    next = b.strides[d] * b.shape[d];
-  }
-  return first.value_or(b.shape[b.rank - 1]);
-}
-
 bool is_one_matrix(const Buffer& b) {
   return std::all_of(b.shape, b.shape + b.rank - 2, [](int64_t n) { return n == 1; });
 }
@@ -108,7 +96,7 @@ std::optional<ThinProduct> ThinProduct::find(nvidia::CudaDevice& device, const T
       std::max(terms, columns) > INT32_MAX)
     return std::nullopt;
   const int64_t rows = o.out->elements() / columns;
-  const std::optional<int64_t> x_step = row_step(*o.x), out_step = row_step(*o.out);
+  const std::optional<int64_t> x_step = merged_row_stride(*o.x), out_step = merged_row_stride(*o.out);
   const bool dense = o.b->strides[o.b->rank - 2] == 1 && o.x->strides[o.x->rank - 1] == 1 &&
                      (columns == 1 || o.out->strides[o.out->rank - 1] == 1) && (!o.bias || o.bias->strides[0] == 1);
   if (!dense || !x_step || !out_step || terms % vector || *x_step % vector || step % vector ||
