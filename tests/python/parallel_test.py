@@ -1,4 +1,5 @@
-"""Meshes and collectives of one process. tests/scale has several."""
+"""Meshes, collectives and checkpoints of one process. tests/scale has several."""
+import tempfile
 import unittest
 
 import numpy as np
@@ -24,6 +25,18 @@ class Parallel(unittest.TestCase):
                   lambda t: th.reduce_scatter(t, "data"), lambda t: th.pvary(t, "data")):
             np.testing.assert_array_equal(f(x), x)
             np.testing.assert_array_equal(th.compile(f)(x), x)
+
+    def test_a_checkpoint_has_tensors_of_the_callers_and_refuses_numbers(self):
+        net, count = nn.Linear(2, 1), th.tensor(3)
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(TypeError, r"step must be a tensor, which load\(\) writes into, not int; th.tensor\(3\) is one"):
+                th.parallel.save(folder, self.mesh, net, step=3)
+            th.parallel.save(folder, self.mesh, net, step=count)
+            weight = net.weight.numpy().copy()
+            net.weight.zero_(), count.zero_()
+            th.parallel.load(folder, self.mesh, net, step=count)
+        np.testing.assert_array_equal(net.weight, weight)
+        self.assertEqual(count.item(), 3)
 
     def test_a_data_parallel_step_trains(self):
         for backward in (False, True):

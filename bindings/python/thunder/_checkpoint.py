@@ -41,6 +41,9 @@ def _by_name(parameters):
 def _named(module, optimizer, more):
     """{name: (tensor, the axis along which it is a shard or None, rows of the whole)}."""
     found = {name: (tensor, *vars(tensor).get(SHARD, (None, None))) for name, tensor in module.state_dict().items()}
+    for name, tensor in more.items():
+        if not isinstance(tensor, _thunder.Tensor):
+            raise TypeError(f"checkpoint: {name} must be a tensor, which load() writes into, not {type(tensor).__name__}; th.tensor({tensor!r}) is one")
     others = {name: (tensor, None, None) for name, tensor in more.items()}
     if optimizer is not None:
         for name, tensor in optimizer.state_dict().items():
