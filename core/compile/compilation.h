@@ -39,7 +39,7 @@ struct Compilation {
   std::vector<void*> fixed = {};    // the addresses of the last inputs, whose memory is the same at every call
   StageRows rows = StageRows::all;
   SizesOfClass of_class = {};       // with `kernels`
-  std::shared_ptr<const TracesPutOff> earlier = {};  // with `kernels`: of the stages before
+  std::shared_ptr<const DeferredTraces> earlier = {};  // with `kernels`: of the stages before
 
   // Made. The recorded trace, then one for each stage that changed it.
   std::vector<Trace> traces = {};

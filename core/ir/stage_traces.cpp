@@ -2,7 +2,7 @@
 
 namespace thunder {
 
-const std::vector<Trace>& TracesPutOff::get() const {
+const std::vector<Trace>& DeferredTraces::get() const {
   std::call_once(once_, [this] { made_ = make_(); });
   return made_;
 }

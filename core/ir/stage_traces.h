@@ -1,4 +1,4 @@
-// The traces of one compile, first to last. Those that nobody may ever look at can be put off until somebody does.
+// The traces of one compile, first to last. Those that nobody may ever look at can be deferred until somebody does.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,9 @@
 namespace thunder {
 
 // Traces that are made when they are first looked at. Any thread.
-class TracesPutOff {
+class DeferredTraces {
  public:
-  explicit TracesPutOff(std::function<std::vector<Trace>()> make) : make_(std::move(make)) {}
+  explicit DeferredTraces(std::function<std::vector<Trace>()> make) : make_(std::move(make)) {}
   // Throws what making them throws.
   const std::vector<Trace>& get() const;
 
@@ -27,20 +27,20 @@ class StageTraces {
  public:
   StageTraces() = default;
   // `before`: those that stand before the others; null: none do.
-  explicit StageTraces(std::vector<Trace> made, std::shared_ptr<const TracesPutOff> before = nullptr)
+  explicit StageTraces(std::vector<Trace> made, std::shared_ptr<const DeferredTraces> before = nullptr)
       : before_(std::move(before)), made_(std::move(made)) {}
 
   const Trace& front() const { return before_ ? before_->get().front() : made_.front(); }
   const Trace& back() const { return made_.empty() ? before_->get().back() : made_.back(); }
   bool empty() const { return !before_ && made_.empty(); }
   std::vector<Trace> all() const;
-  // Those that were not put off.
+  // Those that were not deferred.
   const std::vector<Trace>& made() const { return made_; }
   std::vector<Trace>& made() { return made_; }
-  const std::shared_ptr<const TracesPutOff>& before() const { return before_; }
+  const std::shared_ptr<const DeferredTraces>& before() const { return before_; }
 
  private:
-  std::shared_ptr<const TracesPutOff> before_;
+  std::shared_ptr<const DeferredTraces> before_;
   std::vector<Trace> made_;
 };
 

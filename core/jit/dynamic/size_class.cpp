@@ -140,7 +140,7 @@ std::unique_ptr<Entry> SizeClass::make_entry(const Values& in, std::span<const i
   entry->size_class = text();
   const std::vector<int64_t> values(symbols.begin(), symbols.end());
   const auto stages = [lines = lines_, values] { return with_sizes(lines->traces.made(), values); };
-  const auto earlier = std::make_shared<const TracesPutOff>([stages] {
+  const auto earlier = std::make_shared<const DeferredTraces>([stages] {
     std::vector<Trace> all = stages();
     all.pop_back();
     return all;

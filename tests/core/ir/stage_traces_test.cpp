@@ -1,4 +1,4 @@
-// The traces of a compile, of which the first ones may be put off.
+// The traces of a compile, of which the first ones may be deferred.
 #include "ir/stage_traces.h"
 
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@ Trace stage(const char* pass) {
   return out;
 }
 
-TEST(StageTraces, makes_those_that_were_put_off_once_and_when_they_are_looked_at) {
+TEST(StageTraces, makes_the_deferred_ones_once_and_when_they_are_looked_at) {
   int times = 0;
-  const auto before = std::make_shared<const TracesPutOff>([&] {
+  const auto before = std::make_shared<const DeferredTraces>([&] {
     times++;
     return std::vector<Trace>{stage("recorded"), stage("cse")};
   });
