@@ -1,4 +1,4 @@
-// Evaluates a formula in post-order: operands before what is made of them. Nothing recurses, since formulas may be deep.
+// Evaluates a formula in post-order: operands before what is made of them. Nothing recurses: formulas may be deep.
 #pragma once
 
 #include <optional>
