@@ -32,7 +32,7 @@ class Lines(unittest.TestCase):
         def refuses(x):
             return _rows.op["matmul"](x, _rows.op["ones"]([7, 7]))
         x = torch.randn(2, 3)
-        with mock.patch.dict(_rows._rows, {"aten.sinh": (refuses, False)}):
+        with mock.patch.dict(_rows._rows, {"aten.sinh": _rows.Row(refuses)}):
             run = support.compiled(lambda x: torch.sinh(x) * 2)
             for _ in range(2):
                 torch.testing.assert_close(run(x), torch.sinh(x) * 2)
@@ -41,7 +41,7 @@ class Lines(unittest.TestCase):
 
     def test_what_a_row_gives_in_another_type_than_torch_is_a_line(self):
         x = torch.randn(2, 3)
-        with mock.patch.dict(_rows._rows, {"aten.sinh": (lambda x: _rows.op["sinh"](x.double()), False)}):
+        with mock.patch.dict(_rows._rows, {"aten.sinh": _rows.Row(lambda x: _rows.op["sinh"](x.double()))}):
             self.same(lambda x: torch.sinh(x) * 2, x)
         self.assertIn("torch.aten.sinh.default", program_text())
 

@@ -12,7 +12,7 @@ if support.HAVE:
     from torch.utils import _pytree
 
     import thunder
-    from thunder.torch import _graph, _private, _rows
+    from thunder.torch import _graph, _private
 
 # Results that are not determined: memory as it was, signs of vectors. Or an index of bytes, which torch takes in one op.
 _FREE = ("empty", "new_empty", "eigh", "svd", "qr", "lu", "gather")
@@ -118,7 +118,7 @@ def outcome_of(op, sample, gradient, decompositions, seen):
 class OpDb(unittest.TestCase):
     def agree(self, gradient):
         from torch.testing._internal.common_methods_invocations import op_db
-        decompositions = _private.decompositions(_rows.has)
+        decompositions = _private.decompositions()
         counts, wrong, lacking = {"agrees": 0, "refused": 0}, [], set()
         for op in op_db:
             known = op.supported_backward_dtypes("cpu") if gradient else op.supported_dtypes("cpu")

@@ -9,7 +9,6 @@ from .. import _functions, _thunder
 from . import _direct, _frozen, _gradient, _lines, _private, _rewrites, _rows
 from ._graph import Graph, Whole
 from ._places import text_of
-from .aten.random import draws_numbers
 
 _exchange = _lines.exchange
 
@@ -79,7 +78,7 @@ class By(typing.NamedTuple):
     def __call__(self, node):
         if self.whole:
             return "the executor torch was asked for"
-        return "fallback_random was asked for" if self.random and draws_numbers(node) else ""
+        return "fallback_random was asked for" if self.random and _rows.draws_numbers(node) else ""
 
 
 def options_of(mode, options):
@@ -202,7 +201,7 @@ def backend(graph, example_inputs, *, mode=None, options=None):
 
     def compiler(module, fakes, **more):
         return _program(module, fakes, options, by_torch, noted, broken, **more)
-    made = _private.compile_graph(graph, example_inputs, compiler, _rows.has, parts, whole=by_torch.whole, cut=cut)
+    made = _private.compile_graph(graph, example_inputs, compiler, parts, whole=by_torch.whole, cut=cut)
     function = parts.function(made)
     _graphs[_private.innermost(function)] = noted
     return function

@@ -8,10 +8,9 @@ from .. import func
 from . import _private
 from ._graph import Unsupported
 from ._places import text_of
-from ._rows import find, op, sized
-from .aten.random import draws_numbers
+from ._rows import draws_numbers, find, sized, stores
+from .aten.nodes import sum_of, zeros_of
 
-_aten = torch.ops.aten
 NAMES = ("torch", "thunder")
 _HIDDEN = {"autograd_function_apply": "an autograd.Function", "tag_activation_checkpoint": "a checkpoint", "wrap_activation_checkpoint": "a checkpoint"}
 
@@ -68,29 +67,22 @@ def _filled(value, found, way=()):
     return [_filled(one, found, (*way, at)) for at, one in enumerate(value)] if isinstance(value, (list, tuple)) else value
 
 
-def _dropped(of):
-    """Of a dropout by its mask: what is drawn anew would be another one."""
-    def gradient(node, arguments, cotangents, mask):
-        _, p, train = arguments
-        scale = 1.0 if train is False else 0.0 if p == 1 else 1 / (1 - p)
-        return (op["where"](mask, cotangents[0] * scale, 0),)
-    return gradient
-
-
 def gradient_of(of, wrt, reached):
     """The gradient of a forward node as the target of another one, which takes (arguments, cotangents of the results that are reached) and
     gives the gradients of the arguments at the ways `wrt`."""
-    function, takes_node = find(of.target)
+    row = find(of.target)
 
     def gradient(node, arguments, cotangents, **named):
         def forward(*primals):
             given = _filled(arguments, dict(zip(wrt, primals)))
-            made = function(of, *given, **named) if takes_node else function(*given, **named)
+            made = row.function(of, *given, **named) if row.node else row.function(*given, **named)
             made = made if isinstance(made, (tuple, list)) else (made,)
             return tuple(made[at] for at in reached)
         results, backward = func.vjp(forward, *[_at(arguments, way) for way in wrt])
         return backward(*[sized(one, result.shape) for one, result in zip(cotangents, results)])
-    made = _dropped(of) if of.target is _aten.native_dropout.default else gradient
+    def by_second(node, arguments, cotangents, second):
+        return (row.gradient(arguments, cotangents[0], second),)
+    made = by_second if row.gradient else gradient
     made.__name__ = f"gradient_of_{of.target._schema.name.rpartition(':')[2]}"
     made.takes_node = True
     return made
@@ -111,7 +103,7 @@ class _Backward:
         self.seeds = [(self.results[described.index(one.meta["desc"].output)], one) for one in self.tangents]
         self.forward = self._reached(self.results)
         self.wanted = self._wanted()
-        self.written = {node.args[0] for node in joint.graph.find_nodes(op="call_function", target=_aten.copy_.default)}
+        self.written = {node.args[0] for node in stores(joint.graph)}
         self.cotangents = {}  # by node, or node and number of its result
 
     def _reached(self, results):
@@ -129,12 +121,12 @@ class _Backward:
         wanted = {node for node, old in zip(self.primals, self.old) if old is not None}
         for node in self.forward:
             real = any(isinstance(one, torch.Tensor) and one.is_floating_point() for one in _values(node))
-            if node.op == "call_function" and node.target is not _aten.detach.default and real and wanted.intersection(node.all_input_nodes):
+            if node.op == "call_function" and not find(node.target).ends_gradient and real and wanted.intersection(node.all_input_nodes):
                 wanted.add(node)
         return wanted
 
     def run(self):
-        last = next((node for node in self.graph.nodes if node.target is _aten.copy_.default), self.output)
+        last, *_ = *stores(self.graph), self.output
         with self.graph.inserting_before(last):
             for node, tangent in self.seeds:
                 self._add(node, tangent)
@@ -153,7 +145,7 @@ class _Backward:
         fake = node.meta["val"]
         with fake.fake_mode:
             value = fake.new_empty(fake.shape)
-        return self._made(_aten.full.default, (list(fake.shape), 0), dict(dtype=fake.dtype, device=fake.device, pin_memory=False), value, node)
+        return self._made(*zeros_of(fake), value, node)
 
     def _add(self, node, cotangent, at=None):
         if node in self.wanted:
@@ -162,7 +154,7 @@ class _Backward:
     def _cotangent(self, node, at=None):
         total, *rest = self.cotangents.pop((node, at), [None])
         for one in rest:
-            total = self._made(_aten.add.Tensor, (total, one), {}, total.meta["val"], node)
+            total = self._made(*sum_of(total, one), total.meta["val"], node)
         return total
 
     def _differentiate(self, node):
@@ -178,16 +170,17 @@ class _Backward:
     def _by_rule(self, node, reached, cotangents):
         wrt = _places(node.args, self.wanted)
         named = [one for one in node.kwargs.values() if isinstance(one, torch.fx.Node) and one in self.wanted]
-        draws = draws_numbers(node) and node.target is not _aten.native_dropout.default
-        if named or draws or not isinstance(node.target, torch._ops.OpOverload) or not find(node.target):
+        row = find(node.target)
+        draws = draws_numbers(node) and not row.gradient
+        if named or draws or not isinstance(node.target, torch._ops.OpOverload) or not row.function:
             why = "it draws random numbers" if draws else "its rule lacks an argument" if named else "the library has no such op"
             raise Unsupported(f'{text_of(node)}: {why}, so that it has no gradient of the library\'s own; leave the option gradient="thunder" out')
         # What is written when the backward runs is no longer what it was; a rule that was told so reads nothing of it.
         given = _filled(node.args, {way: self._zeros(one) for one in self.written for way in _places(node.args, {one})})
         more = {}
-        if node.target is _aten.native_dropout.default:
-            more["mask"] = next(user for user in node.users if user.target is operator.getitem and user.args[1] == 1) \
-                if any(user.args[1] == 1 for user in node.users) else self._mask(node)
+        if row.gradient:
+            seconds = [user for user in node.users if user.target is operator.getitem and user.args[1] == 1]
+            more["second"] = seconds[0] if seconds else self._second(node)
         fakes = [_at(node.args, way).meta["val"] for way in wrt]
         with fakes[0].fake_mode:
             values = tuple(fake.new_empty(fake.shape) for fake in fakes)
@@ -195,7 +188,7 @@ class _Backward:
         for at, (way, value) in enumerate(zip(wrt, values)):
             self._add(_at(node.args, way), self._made(operator.getitem, (made, at), {}, value, node))
 
-    def _mask(self, node):
+    def _second(self, node):
         with self.graph.inserting_after(node):
             return self._made(operator.getitem, (node, 1), {}, node.meta["val"][1], node)
 

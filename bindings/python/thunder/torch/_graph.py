@@ -7,11 +7,8 @@ import torch
 from .. import _sizes, _thunder
 from . import _lines, _private, _results, _rewrites, _symbols
 from ._places import place_of, text_of
-from ._rows import device_of, dtype_of, find, op, sized
+from ._rows import device_of, draws_numbers, dtype_of, find, op, sized, stores
 from .aten import random
-
-_NO_RESULT = ("aten._assert_scalar", "aten._assert_tensor_metadata", "aten._linalg_check_errors", "aten.sym_constrain_range",
-              "aten.sym_constrain_range_for_size")
 
 
 class Unsupported(NotImplementedError):
@@ -25,13 +22,8 @@ class Whole(Unsupported):
 
 # ---- a node's function ----
 
-_SIZES = ("aten.sym_size", "aten.sym_numel", "aten.sym_stride", "aten.sym_storage_offset")
-
-_TAKES_REALS = ("aten.add", "aten.sub", "aten.mul", "aten.div")  # as tensors without dims
-
 _LINE = object()  # PyTorch runs it
 _SIZE = object()  # a number that the sizes of the inputs give
-_ALWAYS_OURS = {"aten._unsafe_view", "aten.copy_", "aten.as_strided_copy", "aten.as_strided_scatter"}
 
 
 def _is_view(target):
@@ -49,23 +41,22 @@ def _function_of(node, by_torch):
     by_torch(node): why it shall, "": it need not; views never do; or _SIZE."""
     target = node.target
     if isinstance(target, torch._ops.OpOverload):
-        packet = str(target).rpartition(".")[0]
-        if packet in _NO_RESULT:
+        row = find(target)
+        if row.nothing:
             return (lambda *args, **named: None), False
-        if packet in _SIZES:
+        if row.size:
             return _SIZE, False
-        found = find(target)
-        asked = "" if _is_view(target) or packet in _ALWAYS_OURS else by_torch(node)
-        why = "the library has no such op" if not found else "its numbers are complex" if _is_complex(node) else asked
+        asked = "" if _is_view(target) or row.always else by_torch(node)
+        why = "the library has no such op" if not row.function else "its numbers are complex" if _is_complex(node) else asked
         if not why:
-            return found
+            return row.function, row.node
         if _lines.can(node):
             return _LINE, why
         if why == asked:  # it has results that no line may have
-            return found
+            return row.function, row.node
         raise Whole(f"{text_of(node)}: {why}")
     if isinstance(target, torch._ops.HigherOrderOperator):
-        if str(_private.in_order(node)).rpartition(".")[0] in _NO_RESULT:
+        if find(_private.in_order(node)).nothing:
             return (lambda token, *args, **named: (token, None)), False
         raise Whole(f"{text_of(node)}: a graph inside of a graph")
     if getattr(target, "takes_node", False):  # a gradient of an op, by the library
@@ -79,7 +70,7 @@ def _real(value, node, device):
     """A number computed of sizes, as an argument of a node: a tensor in the precision of its result, or for these sizes alone."""
     if not isinstance(node.target, torch._ops.OpOverload):
         return value
-    made = value.tensor() if str(node.target).rpartition(".")[0] in _TAKES_REALS else None
+    made = value.tensor() if find(node.target).takes_reals else None
     double = node.meta["val"].dtype is torch.float64 if made is not None else False
     return float(value) if made is None else op["to"](made, _thunder.float64 if double else _thunder.float32, device)
 
@@ -174,8 +165,8 @@ class Graph:
             _rewrites.rewrite(module.graph)
         self.nodes = [(node, _function_of(node, by_torch) if node.op == "call_function" else None) for node in module.graph.nodes]
         self.inputs = [node for node, _ in self.nodes if node.op == "placeholder"]
-        self.draws = any(function and function[0] is not _LINE and random.draws_numbers(node) for node, function in self.nodes)
-        written = {node.args[0] for node, _ in self.nodes if str(node.target) == "aten.copy_.default"}
+        self.draws = any(function and function[0] is not _LINE and draws_numbers(node) for node, function in self.nodes)
+        written = {node.args[0] for node in stores(module.graph)}
         frozen = {at: tensor for at, tensor in (frozen or {}).items() if self.inputs[at] not in written}
         self.frozen = tuple(frozen)
         self.sizes = _symbols.Sizes(self.inputs, frozen)

@@ -5,7 +5,7 @@ import operator
 import torch
 
 from . import _private
-from ._nodes import add_node as _add
+from .aten.nodes import add_node as _add
 
 _aten = torch.ops.aten
 _TURNS = {_aten.transpose.int: ((1, 2), (2, 1), (-1, -2), (-2, -1)), _aten.permute.default: (([0, 2, 1],),)}

@@ -9,8 +9,7 @@ import torch
 
 from .. import _extend, _sizes, _thunder
 from . import _private, _symbols
-from ._rows import dtype_of, op
-from ._shown import packet_of
+from ._rows import dtype_of, find, op
 from .aten.views import order_of
 
 EXECUTOR = "torch"
@@ -183,7 +182,7 @@ def _op(call):
     name, target, count = call.name, call.target, len(call.places.types)
     if name not in _ops:
         executor._entries[name] = target
-        effects = torch.Tag.nondeterministic_seeded in target.tags or target is torch.ops.aten._functional_assert_async.msg
+        effects = torch.Tag.nondeterministic_seeded in target.tags or find(target).asserts
 
         def now(inputs, call):
             return _calls[name, call].now(inputs)
@@ -193,17 +192,14 @@ def _op(call):
     return _ops[name]
 
 
-# What they give depends on where the elements of their argument lie, which in a program is as it has been planned.
-OF_MEMORY = {"aten.as_strided", "aten.as_strided_copy", "aten.as_strided_scatter", "aten.resize", "aten.resize_as"}
-
-
 def can(node):
     """Whether PyTorch can run a node as a line: it writes none of its arguments, and its results are dense and of known sizes."""
     target = node.target
     if not isinstance(target, torch._ops.OpOverload) or target._schema.is_mutable:
         return False
-    read = node.args[0].meta.get("val") if packet_of(node) in OF_MEMORY else None
-    if read is not None and not (read.is_contiguous() and (read.dtype.is_complex or packet_of(node).startswith("aten.resize"))):
+    memory = find(target).memory  # which in a program is as it has been planned
+    read = node.args[0].meta.get("val") if memory else None
+    if read is not None and not (read.is_contiguous() and (read.dtype.is_complex or memory == "order")):
         return False
     fakes = [fake for fake in _flat(node.meta.get("val")) if isinstance(fake, torch.Tensor)]
     return 0 < len(fakes) and len({fake.dtype for fake in fakes}) <= _MOST and all(fake.layout is torch.strided and _private.is_known(fake.shape) for fake in fakes)

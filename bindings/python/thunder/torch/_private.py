@@ -20,7 +20,7 @@ from torch.fx import _symbolic_trace
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import _disable_current_modes
 
-from . import _parts
+from . import _rows
 
 BACKEND, GROUP = "thunder", "torch_dynamo_backends"
 
@@ -66,18 +66,20 @@ def register(backend):
 
 
 @functools.cache
-def decompositions(has):
-    """{op: how torch writes it in others}, of what `has(op)` does not say is translated as a whole."""
-    whole = {op: made for op, made in core_aten_decompositions().items() if not has(op)}
-    return {**whole, **get_decompositions(_parts.THEIRS), **_parts.OURS}
+def decompositions():
+    """{op: how it is written in others}, of what stays no whole."""
+    whole = {op: made for op, made in core_aten_decompositions().items() if not _rows.has(op)}
+    theirs, ours = _rows.in_parts()
+    return {**whole, **get_decompositions(theirs), **ours}
 
 
 def partition(joint, inputs, **named):
     """torch's smallest cut of a joint graph, in which no detach() stands any more: those say something to autograd alone, which is
     done, and are taken for what no kernel computes."""
-    for node in joint.graph.find_nodes(op="call_function", target=torch.ops.aten.detach.default):
-        node.replace_all_uses_with(node.args[0])
-        joint.graph.erase_node(node)
+    for node in joint.graph.nodes:
+        if node.op == "call_function" and _rows.find(node.target).ends_gradient:
+            node.replace_all_uses_with(node.args[0])
+            joint.graph.erase_node(node)
     return min_cut_rematerialization_partition(joint, inputs, **named)
 
 
@@ -120,7 +122,7 @@ def _aliases(facts):
     return {before + at for at, info in enumerate(facts.output_info) if info.output_type.name.startswith("alias_of")}
 
 
-def compile_graph(graph, inputs, compiler, has, parts, whole=False, cut=partition):
+def compile_graph(graph, inputs, compiler, parts, whole=False, cut=partition):
     """A function of what Dynamo captured: AOTAutograd's functional graphs of forward and backward, which `cut` makes of a joint one, by
     `compiler`. whole: nothing is decomposed. That of a forward is told how many of its results are the user's (visible=), of a backward the
     numbers of its arguments that no argument or result of the function shows (donated=). `parts` is told what became of them."""
@@ -143,7 +145,7 @@ def compile_graph(graph, inputs, compiler, has, parts, whole=False, cut=partitio
         made = compiler(module, fakes, frozen=static(inputs) if len(fakes) == len(inputs) else None, aliases=_aliases(facts))
         parts.noted(made, facts, fakes, False)
         return made
-    made = aot_autograd(fw_compiler=forward, bw_compiler=backward, inference_compiler=inference, decompositions={} if whole else decompositions(has),
+    made = aot_autograd(fw_compiler=forward, bw_compiler=backward, inference_compiler=inference, decompositions={} if whole else decompositions(),
                         partition_fn=cut, keep_inference_input_mutations=True)
     for node in graph.graph.find_nodes(op="call_function", target=torch._C._nn.one_hot):
         node.target = _one_hot

@@ -6,6 +6,7 @@ import torch
 
 from .. import _ops
 from . import _private, _symbols
+from ._rows import stores
 from ._shown import Argument, Part, Shown, is_static, viewed
 from .aten.views import is_dense, lies_dense, order_of
 
@@ -114,8 +115,8 @@ class Results:
     def __init__(self, graph, inputs, sizes, visible, shares=True, aliases=()):
         output = next(node for node in reversed(graph.nodes) if node.op == "output")
         self.inputs, self.sizes, self.made, self.aliases = inputs, sizes, {}, aliases
-        self.written = {node.args[0] for node in graph.nodes if node.op == "call_function" and str(node.target) == "aten.copy_.default"}
-        self.stored = {node.args[1]: node.args[0] for node in graph.nodes if node.args and node.args[0] in self.written and str(node.target) == "aten.copy_.default"}
+        self.stored = {node.args[1]: node.args[0] for node in stores(graph)}
+        self.written = set(self.stored.values())
         nodes = [_private.token_of(node) if isinstance(node, torch.fx.Node) else node for node in output.args[0]]
         self.users = len(nodes) if visible is None else visible
         self.parts = self._parts(nodes[:self.users], aliases) if shares else {}

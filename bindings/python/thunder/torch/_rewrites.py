@@ -4,7 +4,7 @@ import operator
 import torch
 
 from . import _groups, _private
-from ._nodes import add_node as _add
+from .aten.nodes import add_node as _add
 from ._shown import viewed
 
 _aten = torch.ops.aten

@@ -1,4 +1,8 @@
-"""The table of ATen ops: a function for each that says it in ours. The files in aten/ fill it, a family each."""
+"""The table of ATen ops: a function for each that says it in ours, and what else is to be known of it. The files in aten/ fill it, a family
+each; no other file but those that rewrite graphs names an op."""
+import dataclasses
+import typing
+
 import torch
 
 from .. import _ops, _schema, _sizes, _thunder, func
@@ -8,31 +12,81 @@ _rows, _hidden = {}, {}
 _NAMESPACES = ("prims.", "transformers.")  # beside that of ATen
 
 
-def row(*names, node=False):
-    """A decorator: the function translates the ops of these names, such as "add", or "max.dim" for one overload. It takes what
-    they take, with tensors, dtypes and devices of ours; with node=True first the node of torch's graph."""
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """An ATen op. Its function takes what the op takes, with tensors, dtypes and devices of ours. None: the library has no such op."""
+    function: typing.Callable | None = None
+    node: bool = False  # the function is first given the node of torch's graph
+    nothing: bool = False  # it says something of what was captured, and its result is not read
+    size: bool = False  # a number that the sizes of the inputs give
+    always: bool = False  # runs by the library also where PyTorch is asked for
+    takes_reals: bool = False  # a number that is computed of sizes is a tensor without dims to it
+    draws: bool | str = False  # numbers from a generator; a str: if this argument is not 0
+    asserts: bool = False  # it must run though nobody reads its result
+    writes: bool = False  # its second argument into its first, one of the graph's, when the program ends
+    view: str = ""  # of its first argument: a "part" by strides, its "bits" read in another way, or what nobody else has, "new"
+    memory: str = ""  # it depends on how its first argument lies there: it reads "places", or all in their "order"
+    ends_gradient: bool = False
+    gradient: typing.Callable | None = None  # of its first argument, by (arguments, cotangent, second result): what is drawn anew is other numbers
+    in_parts: bool | typing.Callable = False  # where a backward may follow: as torch writes it in other ops, or as this function does
+
+
+_UNKNOWN = Row()
+
+
+def _key(name):
+    return name if name.startswith(_NAMESPACES) else "aten." + name
+
+
+def row(*names, **facts):
+    """A decorator: the function translates the ops of these names, such as "add", or "max.dim" for one overload."""
     def add(function):
-        for name in names:
-            _rows[name if name.startswith(_NAMESPACES) else "aten." + name] = (function, node)
+        note(*names, function=function, **facts)
         return function
     return add
 
 
-def same(text):
+def note(*names, **facts):
+    """Rows of these facts."""
+    _rows.update((_key(name), Row(**facts)) for name in names)
+
+
+def same(text, **facts):
     """Rows of ops whose arguments are those of ours: "exp", or "special_i0e=i0e" where ours has another name."""
     for entry in text.split():
         theirs, _, ours = entry.partition("=")
-        row(theirs)(op[ours or theirs])
+        row(theirs, **facts)(op[ours or theirs])
 
 
 def find(target):
-    """The row of an overload as (function, whether it takes the node); None: there is none."""
-    return _rows.get(str(target)) or _rows.get(str(target).rpartition(".")[0])
+    """The row of an overload, or of what a node calls; one without facts where there is none."""
+    return _rows.get(str(target)) or _rows.get(str(target).rpartition(".")[0]) or _UNKNOWN
 
 
 def has(target):
     """Whether an overload stays whole."""
-    return find(target) is not None
+    return find(target).function is not None
+
+
+def in_parts():
+    """What the library has whole and still gets in parts where a backward may follow, so that the partitioner chooses what is kept for it: of a
+    softmax its argument, often half as wide as the result, and a number or two of each row. (ops that torch writes, {op: how we do})"""
+    ops = {getattr(torch.ops.aten, key.removeprefix("aten.")): one.in_parts for key, one in _rows.items() if one.in_parts}
+    return [op for op, how in ops.items() if how is True], {op.default: how for op, how in ops.items() if how is not True}
+
+
+def stores(graph):
+    """The nodes of a graph that write arguments."""
+    return [node for node in graph.nodes if node.op == "call_function" and find(node.target).writes]
+
+
+def draws_numbers(node):
+    """Whether a node draws: attention does where it drops."""
+    said = find(node.target).draws
+    if not isinstance(said, str):
+        return said
+    at = [one.name for one in node.target._schema.arguments].index(said)
+    return bool(node.kwargs.get(said, node.args[at] if len(node.args) > at else 0))
 
 
 def hidden(name):

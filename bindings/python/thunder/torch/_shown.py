@@ -4,33 +4,22 @@ import operator
 import torch
 
 from . import _private, _symbols
-
-_ONE = ("view", "_unsafe_view", "transpose", "t", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "detach", "alias", "diagonal", "unfold",
-        "_reshape_alias", "as_strided", "view_as_real", "view_as_complex", "_conj", "_neg_view")
-_SEVERAL = ("split", "split_with_sizes", "unbind", "chunk")
-VIEWS = {f"aten.{name}" for name in (*_ONE, *_SEVERAL)}
-_NEW = "aten._unsafe_view"  # of a tensor that nobody else has: its result is no view to autograd
-_OTHERWISE = {"aten.as_strided", "aten.view.dtype", "aten.view_as_real", "aten.view_as_complex", "aten._conj", "aten._neg_view"}
+from ._rows import find
 
 
-def packet_of(node):
-    return str(node.target).rpartition(".")[0]
-
-
-def _is_view(node):
-    if node.target is operator.getitem:
-        node = node.args[0]
-        return node.op == "call_function" and packet_of(node) in VIEWS
-    return packet_of(node) in VIEWS
+def _view(node):
+    """Which kind of view its result is, "": none."""
+    node = node.args[0] if node.target is operator.getitem else node
+    return find(node.target).view if node.op == "call_function" else ""
 
 
 def viewed(node):
     """The node that begins what a node shows, an input or what is computed, and the views on the way there."""
     way = []
-    while node.op == "call_function" and _is_view(node):
+    while node.op == "call_function" and _view(node):
         way.insert(0, node)
         node = node.args[0].args[0] if node.target is operator.getitem else node.args[0]
-    while way and node.op == "call_function" and packet_of(way[0]) == _NEW:
+    while way and node.op == "call_function" and _view(way[0]) == "new":
         node, way = way[0], way[1:]
     return node, way
 
@@ -92,7 +81,7 @@ class Shown(Argument):
         super().__init__(at)
         fake, whole = way[-1].meta["val"], root.meta["val"]
         self.views, self.expected = Views(way, sizes), None
-        if is_static(fake) and is_static(whole) and not any(str(node.target) in _OTHERWISE or packet_of(node) in _OTHERWISE for node in way):
+        if is_static(fake) and is_static(whole) and not any(_view(node) == "bits" for node in way):
             self.expected = whole.stride()
             self.size, self.stride, self.start = fake.shape, fake.stride(), fake.storage_offset() - whole.storage_offset()
 

@@ -93,7 +93,7 @@ def _absent(node, at):
     return None if meta(node, at) is None else op["zeros"]([0], *type_of(node, at))
 
 
-@row("_scaled_dot_product_flash_attention", node=True)
+@row("_scaled_dot_product_flash_attention", node=True, draws="dropout_p")
 def flash(node, query, key, value, dropout_p=0.0, is_causal=False, return_debug_mask=False, scale=None):
     out, logsumexp, state = _device_forward(node, query, key, value, None, is_causal, scale, dropout_p, 0)
     saved = op["to"](state, type_of(node, 6)[0])
@@ -107,7 +107,7 @@ def flash_backward(grad_out, query, key, value, out, logsumexp, cum_seq_q, cum_s
     return _device_backward(grad_out, query, key, value, out, logsumexp, None, is_causal, scale, dropout_p, state)
 
 
-@row("_scaled_dot_product_efficient_attention", node=True)
+@row("_scaled_dot_product_efficient_attention", node=True, draws="dropout_p")
 def efficient(node, query, key, value, attn_bias, compute_log_sumexp, dropout_p=0.0, is_causal=False, scale=None):
     rows = -(-query.shape[-2] // 32) * 32 if compute_log_sumexp else 0
     out, logsumexp, state = _device_forward(node, query, key, value, attn_bias, is_causal, scale, dropout_p, rows)
@@ -125,7 +125,7 @@ def efficient_backward(grad_out_, query, key, value, attn_bias, out, logsumexp, 
                              _joined(philox_seed, philox_offset)), None
 
 
-@row("_scaled_dot_product_cudnn_attention", node=True)
+@row("_scaled_dot_product_cudnn_attention", node=True, draws="dropout_p")
 def cudnn(node, query, key, value, attn_bias, compute_log_sumexp, dropout_p=0.0, is_causal=False, return_debug_mask=False, scale=None):
     out, logsumexp, state = _device_forward(node, query, key, value, attn_bias, is_causal, scale, dropout_p, 0)
     if not compute_log_sumexp:

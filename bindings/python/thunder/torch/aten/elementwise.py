@@ -4,21 +4,22 @@ from .._rows import is_number, op, row, same
 same("abs acos acosh angle asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_not bitwise_or "
      "bitwise_right_shift bitwise_xor ceil copysign cos cosh digamma erf erfc erfinv exp exp2 expm1 floor fmax fmin fmod frac gcd "
      "heaviside hypot i0 isfinite isinf isnan isneginf isposinf lcm ldexp lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and "
-     "logical_not logical_or logical_xor maximum minimum mul neg nextafter polygamma reciprocal remainder round rsqrt sign signbit sgn sin sinc "
+     "logical_not logical_or logical_xor maximum minimum neg nextafter polygamma reciprocal remainder round rsqrt sign signbit sgn sin sinc "
      "sinh sqrt square tan tanh trunc xlogy")
 same("__lshift__=bitwise_left_shift __rshift__=bitwise_right_shift __and__=bitwise_and __or__=bitwise_or "
      "__xor__=bitwise_xor frexp")
 same("special_entr=entr special_erfcx=erfcx special_i0e=i0e special_i1=i1 special_i1e=i1e special_log_ndtr=log_ndtr "
      "special_ndtri=ndtri special_xlog1py=xlog1py special_zeta=zeta")
 same("eq ne lt le gt ge pow sigmoid clamp clamp_min clamp_max logit")
+same("mul", takes_reals=True)
 
 
-@row("add")
+@row("add", takes_reals=True)
 def add(self, other, alpha=1):
     return op["add"](self, other) if alpha == 1 else op["add"](self, other, alpha)
 
 
-@row("sub")
+@row("sub", takes_reals=True)
 def sub(self, other, alpha=1):
     return op["sub"](self, other) if alpha == 1 else op["sub"](self, other, alpha)
 
@@ -28,7 +29,8 @@ def rsub(self, other, alpha=1):
     return op["rsub"](self, other, alpha)
 
 
-@row("div", "true_divide")
+@row("div", takes_reals=True)
+@row("true_divide")
 def div(self, other, rounding_mode=None):
     return op["div"](self, other, rounding_mode)
 
@@ -97,7 +99,7 @@ def copy(self, src, non_blocking=False):
     return op["to"](op["expand"](src, list(self.shape)), self.dtype, self.device)
 
 
-@row("copy_")
+@row("copy_", writes=True, always=True)
 def copy_(self, src, non_blocking=False):
     """Of an argument of the graph: a write of the program."""
     return op["copy_"](self, src)

@@ -6,10 +6,6 @@ import threading
 from ... import _thunder
 from .._rows import hidden, meta, op, row, type_of
 
-NAMES = ("rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "bernoulli", "native_dropout", "randperm", "uniform",
-         "normal_functional", "normal", "exponential", "cauchy", "geometric", "log_normal", "multinomial")
-_DROPOUT = {"_scaled_dot_product_flash_attention": 3, "_scaled_dot_product_efficient_attention": 5,
-            "_scaled_dot_product_cudnn_attention": 5}  # where dropout_p is
 _FAR = 1 << 40  # seeds of ops are as far apart
 
 
@@ -23,15 +19,6 @@ draws = Draws()
 
 def begin(state):
     draws.state, draws.count = state, 0
-
-
-def draws_numbers(node):
-    """Whether the op draws: attention does where it drops."""
-    name = str(node.target).removeprefix("aten.").partition(".")[0]
-    if name in _DROPOUT:
-        at = _DROPOUT[name]
-        return bool(node.kwargs.get("dropout_p", node.args[at] if len(node.args) > at else 0))
-    return name in NAMES
 
 
 def _drawn(prim, device, *arguments):
@@ -60,22 +47,22 @@ def _normal(shape, dtype, device):
     return _drawn("normal", device, list(shape), dtype)
 
 
-@row("rand", node=True)
+@row("rand", node=True, draws=True)
 def rand(node, size, **kind):
     return _uniform(size, *type_of(node))
 
 
-@row("rand_like", node=True)
+@row("rand_like", node=True, draws=True)
 def rand_like(node, self, **kind):
     return _uniform(self.shape, *type_of(node))
 
 
-@row("randn", node=True)
+@row("randn", node=True, draws=True)
 def randn(node, size, **kind):
     return _normal(size, *type_of(node))
 
 
-@row("randn_like", node=True)
+@row("randn_like", node=True, draws=True)
 def randn_like(node, self, **kind):
     return _normal(self.shape, *type_of(node))
 
@@ -85,80 +72,80 @@ def _integers(node, low, high, shape):
     return op["to"](_drawn("randint", device, low, high, list(shape)), dtype)
 
 
-@row("randint", node=True)
+@row("randint", node=True, draws=True)
 def randint(node, high, size, **kind):
     return _integers(node, 0, high, size)
 
 
-@row("randint.low", node=True)
+@row("randint.low", node=True, draws=True)
 def randint_from(node, low, high, size, **kind):
     return _integers(node, low, high, size)
 
 
-@row("randint_like", node=True)
+@row("randint_like", node=True, draws=True)
 def randint_like(node, self, high, **kind):
     return _integers(node, 0, high, self.shape)
 
 
-@row("randint_like.low_dtype", node=True)
+@row("randint_like.low_dtype", node=True, draws=True)
 def randint_like_from(node, self, low, high, **kind):
     return _integers(node, low, high, self.shape)
 
 
-@row("randperm", node=True)
+@row("randperm", node=True, draws=True)
 def randperm(node, n, **kind):
     dtype, device = type_of(node)
     return op["to"](_drawn("permutation", device, [n]), dtype)
 
 
-@row("bernoulli", node=True)
+@row("bernoulli", node=True, draws=True)
 def bernoulli(node, self, p=None, generator=None):
     return op["to"](op["lt"](_uniform(self.shape, _thunder.float32, self.device), self if p is None else p), self.dtype)
 
 
-@row("uniform", node=True)
+@row("uniform", node=True, draws=True)
 def uniform(node, self, low=0.0, high=1.0, generator=None):
     return _uniform(self.shape, self.dtype, self.device) * (high - low) + low
 
 
-@row("normal_functional", node=True)
+@row("normal_functional", node=True, draws=True)
 def normal(node, self, mean=0.0, std=1.0, generator=None):
     return _normal(self.shape, self.dtype, self.device) * std + mean
 
 
-@row("exponential", node=True)
+@row("exponential", node=True, draws=True)
 def exponential(node, self, lambd=1.0, generator=None):
     return op["log1p"](-_uniform(self.shape, self.dtype, self.device)) * (-1 / lambd)
 
 
-@row("normal.Tensor_Tensor", "normal.Tensor_float", "normal.float_Tensor", node=True)
+@row("normal.Tensor_Tensor", "normal.Tensor_float", "normal.float_Tensor", node=True, draws=True)
 def normal_around(node, mean, std=1.0, generator=None):
     dtype, device = type_of(node)
     return _normal(meta(node).shape, dtype, device) * std + mean
 
 
-@row("normal.float_float", node=True)
+@row("normal.float_float", node=True, draws=True)
 def normal_of_size(node, mean, std, size, **kind):
     return _normal(size, *type_of(node)) * std + mean
 
 
-@row("log_normal")
+@row("log_normal", draws=True)
 def log_normal(self, mean=1.0, std=2.0, generator=None):
     return op["exp"](_normal(self.shape, self.dtype, self.device) * std + mean)
 
 
-@row("cauchy")
+@row("cauchy", draws=True)
 def cauchy(self, median=0.0, sigma=1.0, generator=None):
     return op["tan"]((_uniform(self.shape, self.dtype, self.device) - 0.5) * math.pi) * sigma + median
 
 
-@row("geometric")
+@row("geometric", draws=True)
 def geometric(self, p, generator=None):
     drawn = op["log1p"](-_uniform(self.shape, _thunder.float32, self.device)) / math.log1p(-p)
     return op["to"](op["floor"](drawn) + 1, self.dtype)
 
 
-@row("multinomial")
+@row("multinomial", draws=True)
 def multinomial(self, num_samples, replacement=False, generator=None):
     """The largest of the logarithms with Gumbel's noise are a sample without replacement; the largest of each of several, one with."""
     weights = op["log"](self.float())
@@ -168,7 +155,13 @@ def multinomial(self, num_samples, replacement=False, generator=None):
     return op["argmax"](weights + noise, -1) if replacement else op["topk"](weights + noise, num_samples)[1]
 
 
-@row("native_dropout")
+def _dropped_gradient(arguments, cotangent, mask):
+    _, p, train = arguments
+    scale = 1.0 if train is False else 0.0 if p == 1 else 1 / (1 - p)
+    return op["where"](mask, cotangent * scale, 0)
+
+
+@row("native_dropout", draws=True, gradient=_dropped_gradient)
 def native_dropout(input, p, train):
     """The kept elements, larger by as much as is lost; and which they are."""
     if train is False or p == 0:

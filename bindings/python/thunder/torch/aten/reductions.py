@@ -128,16 +128,16 @@ def _along(name):
     return softmax
 
 
-row("_softmax")(_along("softmax"))
-row("_log_softmax")(_along("log_softmax"))
+row("_softmax", in_parts=True)(_along("softmax"))
+row("_log_softmax", in_parts=True)(_along("log_softmax"))
 
 
-@row("_softmax_backward_data")
+@row("_softmax_backward_data", in_parts=True)
 def softmax_backward(grad_output, output, dim, input_dtype):
     weighed = grad_output * output
     return op["to"](weighed - output * op["sum"](weighed, [dim], True), input_dtype)
 
 
-@row("_log_softmax_backward_data")
+@row("_log_softmax_backward_data", in_parts=True)
 def log_softmax_backward(grad_output, output, dim, input_dtype):
     return op["to"](grad_output - op["exp"](output) * op["sum"](grad_output, [dim], True), input_dtype)

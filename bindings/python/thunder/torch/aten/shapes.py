@@ -4,7 +4,8 @@ import sys
 from ... import _thunder
 from .._rows import op, row, same, type_of, vjp
 
-same("flip triu tril unfold diagonal movedim unfold_copy=unfold diagonal_copy=diagonal narrow_copy=narrow")
+same("unfold diagonal", view="part")
+same("flip triu tril movedim unfold_copy=unfold diagonal_copy=diagonal narrow_copy=narrow")
 
 
 @row("cat")
@@ -34,12 +35,14 @@ def constant_pad_nd(self, pad, value=0):
     return op["pad"](self, pad, "constant", float(value)) if pad else op["clone"](self)
 
 
-@row("split.Tensor", "split_with_sizes", "unsafe_split", "unsafe_split_with_sizes")
+@row("split.Tensor", "split_with_sizes", view="part")
+@row("unsafe_split", "unsafe_split_with_sizes")
 def split(self, split_size, dim=0):
     return op["split"](self, split_size, dim)
 
 
-@row("unbind", "unbind_copy")
+@row("unbind", view="part")
+@row("unbind_copy")
 def unbind(self, dim=0):
     return op["unbind"](self, dim)
 

@@ -6,52 +6,66 @@ import torch
 
 from ... import _create, _sizes, _thunder
 from .. import _private
-from .._rows import meta, op, row, same
+from .._rows import meta, note, op, row, same
 
-same("permute unsqueeze detach permute_copy=permute unsqueeze_copy=unsqueeze detach_copy=detach")
+note("_reshape_alias", "chunk", view="part")
+note("view_as_real", "view_as_complex", "_conj", "_neg_view", view="bits")
+same("permute unsqueeze", view="part")
+same("detach", view="part", ends_gradient=True)
+same("permute_copy=permute unsqueeze_copy=unsqueeze detach_copy=detach")
 
 
-@row("view.dtype", "view_copy.dtype")
+@row("view.dtype", view="bits")
+@row("view_copy.dtype")
 def view_as(self, dtype):
     return self if dtype is self.dtype else op["view_dtype"](self, dtype)
 
 
-@row("view", "_unsafe_view", "reshape", "view_copy", "_reshape_copy")
+@row("view", view="part")
+@row("_unsafe_view", view="new", always=True)
+@row("reshape", "view_copy", "_reshape_copy")
 def view(self, size):
     return op["reshape"](self, size)
 
 
-@row("transpose.int", "transpose_copy.int")
+@row("transpose.int", view="part")
+@row("transpose_copy.int")
 def transpose(self, dim0, dim1):
     return op["transpose"](self, dim0, dim1)
 
 
-@row("t", "t_copy")
+@row("t", view="part")
+@row("t_copy")
 def t(self):
     return self if self.ndim < 2 else op["transpose"](self, 0, 1)
 
 
-@row("expand", "expand_copy")
+@row("expand", view="part")
+@row("expand_copy")
 def expand(self, size, implicit=False):
     return op["expand"](self, size)
 
 
-@row("squeeze", "squeeze_copy")
+@row("squeeze", view="part")
+@row("squeeze_copy")
 def squeeze(self, dim=None):
     return op["squeeze"](self, [dim] if isinstance(dim, int) else dim)
 
 
-@row("slice.Tensor", "slice_copy.Tensor")
+@row("slice.Tensor", view="part")
+@row("slice_copy.Tensor")
 def slice_(self, dim=0, start=None, end=None, step=1):
     return op["slice"](self, dim, start, end, step)
 
 
-@row("select.int", "select_copy.int")
+@row("select.int", view="part")
+@row("select_copy.int")
 def select(self, dim, index):
     return op["select"](self, dim, index)
 
 
-@row("alias", "lift_fresh", "lift", "alias_copy")
+@row("alias", view="part")
+@row("lift_fresh", "lift", "alias_copy")
 def alias(self):
     return op["permute"](self, list(range(self.ndim)))
 
@@ -129,7 +143,8 @@ def _flat(node, self):
     return found, _private.size_hint(fake.storage_offset())
 
 
-@row("as_strided", "as_strided_copy", node=True)
+@row("as_strided", node=True, view="bits", memory="places")
+@row("as_strided_copy", node=True, memory="places", always=True)
 def as_strided(node, self, size, stride, storage_offset=None):
     (flat, _), start = _flat(node, self)
     offset = 0 if storage_offset is None else storage_offset - start
@@ -140,7 +155,7 @@ def as_strided(node, self, size, stride, storage_offset=None):
     return made
 
 
-@row("as_strided_scatter", node=True)
+@row("as_strided_scatter", node=True, memory="places", always=True)
 def as_strided_scatter(node, self, src, size, stride, storage_offset=None):
     (flat, order), start = _flat(node, self)
     index = _places(size, stride, 0 if storage_offset is None else storage_offset - start, flat)
@@ -149,7 +164,7 @@ def as_strided_scatter(node, self, src, size, stride, storage_offset=None):
     return op["permute"](op["reshape"](written, sizes), sorted(range(len(order)), key=order.__getitem__))
 
 
-@row("resize", "resize_as", node=True)
+@row("resize", "resize_as", node=True, memory="order")
 def resize(node, self, size, memory_format=None):
     """The first elements of its memory, of a copy that lies as it does, in the order in which the result lies; what is new is as `empty` leaves it."""
     (flat, _), _ = _flat(node, self)
