@@ -10,9 +10,7 @@ if support.HAVE:
     from workloads import torch_models
 
     import thunder
-
-# The second is a write of the program; the third, as all that reads an argument by where its elements lie, is the library's.
-_VIEWS = {"aten._unsafe_view", "aten.copy_", "aten.as_strided_scatter"}
+    from thunder.torch import _decide, _rows
 
 
 def run(model, function, inputs):
@@ -28,11 +26,11 @@ def run(model, function, inputs):
 
 
 def ours(function):
-    """The ops that the library runs."""
+    """The ops that the library runs, but for those that are no PyTorch's in any case."""
     graphs = [program.__wrapped__.__self__ for program in thunder.torch.programs(function)]
-    nodes = [node for graph in graphs for node, call in graph.nodes if call and node not in graph.calls]
+    nodes = [node for graph in graphs for node, decision in graph.nodes if decision.who is _decide.OURS and node not in graph.calls]
     overloads = [node.target for node in nodes if isinstance(node.target, torch._ops.OpOverload)]
-    return {str(one).rpartition(".")[0] for one in overloads if not any(r.alias_info for r in one._schema.returns)} - _VIEWS
+    return {str(one).rpartition(".")[0] for one in overloads if not (_rows.find(one).always or any(r.alias_info for r in one._schema.returns))}
 
 
 def _test(make):

@@ -12,7 +12,7 @@ if support.HAVE:
     from torch.utils import _pytree
 
     import thunder
-    from thunder.torch import _graph, _private
+    from thunder.torch import _decide, _graph, _private
 
 # Results that are not determined: memory as it was, signs of vectors. Or an index of bytes, which torch takes in one op.
 _FREE = ("empty", "new_empty", "eigh", "svd", "qr", "lu", "gather")
@@ -101,7 +101,7 @@ def outcome_of(op, sample, gradient, decompositions, seen):
     module.graph.eliminate_dead_code()
     try:
         got = _replayed(module, tensors, seen)
-    except (_graph.Unsupported, NotImplementedError) as error:
+    except (_decide.Unsupported, NotImplementedError) as error:
         return f"refused: {error}"
     if got is None:
         return None

@@ -9,7 +9,7 @@ thunder.compile(model) of a torch module does the same, and needs no import of t
 """
 from . import _own, _private, aten  # noqa: F401
 from ._backend import backend, explain, graph_breaks, programs, reported
-from ._graph import Unsupported
+from ._decide import Unsupported
 from ._modules import compile
 
 _private.register(backend)

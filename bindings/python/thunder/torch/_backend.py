@@ -7,7 +7,8 @@ import torch
 
 from .. import _functions, _thunder
 from . import _direct, _frozen, _gradient, _lines, _private, _rewrites, _rows
-from ._graph import Graph, Whole
+from ._decide import Whole
+from ._graph import Graph
 from ._places import text_of
 
 _exchange = _lines.exchange

@@ -6,7 +6,7 @@ import torch
 
 from .. import func
 from . import _private
-from ._graph import Unsupported
+from ._decide import Unsupported
 from ._places import text_of
 from ._rows import draws_numbers, find, sized, stores
 from .aten.nodes import sum_of, zeros_of
@@ -72,19 +72,18 @@ def gradient_of(of, wrt, reached):
     gives the gradients of the arguments at the ways `wrt`."""
     row = find(of.target)
 
-    def gradient(node, arguments, cotangents, **named):
+    def gradient(arguments, cotangents, **named):
         def forward(*primals):
             given = _filled(arguments, dict(zip(wrt, primals)))
-            made = row.function(of, *given, **named) if row.node else row.function(*given, **named)
+            made = row.call(of, given, named)
             made = made if isinstance(made, (tuple, list)) else (made,)
             return tuple(made[at] for at in reached)
         results, backward = func.vjp(forward, *[_at(arguments, way) for way in wrt])
         return backward(*[sized(one, result.shape) for one, result in zip(cotangents, results)])
-    def by_second(node, arguments, cotangents, second):
+    def by_second(arguments, cotangents, second):
         return (row.gradient(arguments, cotangents[0], second),)
     made = by_second if row.gradient else gradient
     made.__name__ = f"gradient_of_{of.target._schema.name.rpartition(':')[2]}"
-    made.takes_node = True
     return made
 
 

@@ -1,4 +1,4 @@
-"""A graph of ATen ops as a function of ours: each node is replayed on proxies by its row, with the line of the user that made it."""
+"""A graph of ATen ops as a function of ours: each node is replayed on proxies as it was decided, with the line of the user that made it."""
 import copy
 import operator
 
@@ -6,64 +6,10 @@ import torch
 
 from .. import _sizes, _thunder
 from . import _lines, _private, _results, _rewrites, _symbols
+from ._decide import OURS, SIZE, TORCH, Unsupported, Whole, decide, flat
 from ._places import place_of, text_of
 from ._rows import device_of, draws_numbers, dtype_of, find, op, sized, stores
 from .aten import random
-
-
-class Unsupported(NotImplementedError):
-    """A graph that the library does not take: says which op, where, and what to do."""
-
-
-class Whole(Unsupported):
-    """A graph that PyTorch runs as a whole: it holds graphs, tensors of kinds that nothing here is, sizes that values decide, or ops that
-    no line may be, such as those that write an argument."""
-
-
-# ---- a node's function ----
-
-_LINE = object()  # PyTorch runs it
-_SIZE = object()  # a number that the sizes of the inputs give
-
-
-def _is_view(target):
-    """Whether its results lie in the memory of an argument, as torch says."""
-    return any(one.alias_info is not None for one in target._schema.returns)
-
-
-def _is_complex(node):
-    fakes = [fake for one in (node, *node.all_input_nodes) for fake in _flat(one.meta.get("val"))]
-    return any(isinstance(fake, torch.Tensor) and fake.dtype.is_complex for fake in fakes)
-
-
-def _function_of(node, by_torch):
-    """(function, whether it takes the node): a row of the table, or Python's arithmetic of sizes; or (_LINE, why PyTorch runs it).
-    by_torch(node): why it shall, "": it need not; views never do; or _SIZE."""
-    target = node.target
-    if isinstance(target, torch._ops.OpOverload):
-        row = find(target)
-        if row.nothing:
-            return (lambda *args, **named: None), False
-        if row.size:
-            return _SIZE, False
-        asked = "" if _is_view(target) or row.always else by_torch(node)
-        why = "the library has no such op" if not row.function else "its numbers are complex" if _is_complex(node) else asked
-        if not why:
-            return row.function, row.node
-        if _lines.can(node):
-            return _LINE, why
-        if why == asked:  # it has results that no line may have
-            return row.function, row.node
-        raise Whole(f"{text_of(node)}: {why}")
-    if isinstance(target, torch._ops.HigherOrderOperator):
-        if find(_private.in_order(node)).nothing:
-            return (lambda token, *args, **named: (token, None)), False
-        raise Whole(f"{text_of(node)}: a graph inside of a graph")
-    if getattr(target, "takes_node", False):  # a gradient of an op, by the library
-        return target, True
-    if isinstance(node.meta.get("val"), torch.SymFloat):
-        return (lambda *operands: _symbols.Real(target, operands)), False
-    return (_SIZE if isinstance(node.meta.get("val"), torch.SymInt) else target), False
 
 
 def _real(value, node, device):
@@ -94,13 +40,9 @@ def _argument(value, values, device, node):
 
 # ---- what torch says of the results, checked ----
 
-def _flat(value):
-    return value if isinstance(value, (tuple, list)) else (value,)
-
-
 def _other_type(node, made):
     """How a row's results differ in type from what torch says, which never is a result; None: in nothing."""
-    for fake, ours in zip(_flat(node.meta.get("val")), _flat(made)):
+    for fake, ours in zip(flat(node.meta.get("val")), flat(made)):
         # Complex numbers are results of lines that PyTorch runs, taken from lists; here they are pairs of reals.
         if not isinstance(fake, torch.Tensor) or not isinstance(ours, _thunder.Tensor) or fake.dtype.is_complex:
             continue
@@ -116,7 +58,7 @@ def _as_written(node, made, count):
     """The results with their sizes as torch writes them. It has guarded what it takes for equal, such as both halves of an even size."""
     fake = node.meta.get("val")
     if isinstance(made, (tuple, list)):
-        return [_sized(one, ours, count) for one, ours in zip(_flat(fake), made)]
+        return [_sized(one, ours, count) for one, ours in zip(flat(fake), made)]
     return _sized(fake, made, count)
 
 
@@ -157,15 +99,12 @@ class Graph:
         _rewrites.assert_probabilities(module.graph)
         _rewrites.make_asserts_functional(module.graph)
         _rewrites.read_whole_memory(module.graph)
-        for node in module.graph.nodes:  # before what PyTorch may not run on every device
-            _check_type(node)
-            if node.op == "call_function":
-                _function_of(node, by_torch)
+        decisions = {node: decide(node, by_torch) for node in module.graph.nodes}  # before what PyTorch may not run on every device
         if not getattr(by_torch, "whole", False):
             _rewrites.rewrite(module.graph)
-        self.nodes = [(node, _function_of(node, by_torch) if node.op == "call_function" else None) for node in module.graph.nodes]
+        self.nodes = [(node, decisions.get(node) or decide(node, by_torch)) for node in module.graph.nodes]
         self.inputs = [node for node, _ in self.nodes if node.op == "placeholder"]
-        self.draws = any(function and function[0] is not _LINE and draws_numbers(node) for node, function in self.nodes)
+        self.draws = any(decision.who is OURS and draws_numbers(node) for node, decision in self.nodes)
         written = {node.args[0] for node in stores(module.graph)}
         frozen = {at: tensor for at, tensor in (frozen or {}).items() if self.inputs[at] not in written}
         self.frozen = tuple(frozen)
@@ -196,19 +135,19 @@ class Graph:
         values.update((self.inputs[at], self.sizes.count(size, proxies)) for at, size in self.sizes.given.items())
         values.update(self.constants)
         try:
-            for node, function in self.nodes:
-                if function is not None:
-                    values[node] = self._call(node, *function, values, proxies)
+            for node, decision in self.nodes:
+                if node.op == "call_function":
+                    values[node] = self._call(node, decision, values, proxies)
         finally:
             _thunder.set_place(None)
         return self.results.of(values)
 
-    def _call(self, node, function, takes_node, values, proxies):
+    def _call(self, node, decision, values, proxies):
         _thunder.set_place(place_of(node))
-        if function is _SIZE:
+        if decision.who is SIZE:
             return self.sizes.count(_symbols.expression(node.meta["val"]), proxies)
-        if function is _LINE:
-            return self._line(node, values, proxies, takes_node)
+        if decision.who is TORCH:
+            return self._line(node, values, proxies, decision.why)
         if node in self.refused:
             return self._line(node, values, proxies, self.refused[node])
         device = _device(node)
@@ -216,7 +155,7 @@ class Graph:
         named = {name: _argument(value, values, device, node) for name, value in node.kwargs.items()}
         varies = bool(self.sizes.bases) and _stands_for_any((args, named))
         try:
-            made = function(node, *args, **named) if takes_node else function(*args, **named)
+            made = decision.call(node, args, named)
         except _thunder.Error as error:  # which ends this trace
             if not varies and _lines.can(node):  # else these sizes may be what is refused
                 self.refused[node] = str(error)
@@ -267,25 +206,7 @@ def _stands_for_any(value):
 
 def _device(node):
     """The device on which a node's results are; None: the CPU."""
-    for fake in _flat(node.meta.get("val")):
+    for fake in flat(node.meta.get("val")):
         if isinstance(fake, torch.Tensor):
             return None if fake.device.type == "cpu" else device_of(fake.device)
     return None
-
-
-def _check_type(node):
-    """Leaves to PyTorch what no op of ours could take."""
-    for fake in _flat(node.meta.get("val")):
-        if isinstance(fake, torch.SymInt) and fake.node.is_nested_int():
-            raise Whole(f"{text_of(node)}: is the length of a nested tensor's parts")
-        if not _private.is_known(fake.shape if isinstance(fake, torch.Tensor) else [fake] if isinstance(fake, _private.SYMBOLIC) else []):
-            raise Whole(f"{text_of(node)}: values of tensors decide what sizes are")
-        if not isinstance(fake, torch.Tensor):
-            continue
-        if fake.device.type == "meta" or fake.dtype.is_floating_point and fake.dtype.itemsize == 1:
-            raise Whole(f"{text_of(node)}: is {fake.dtype} on {fake.device}")
-        known = getattr(_thunder, str(fake.dtype).removeprefix("torch."), None)
-        real = isinstance(known, _thunder.dtype) or fake.dtype.is_complex  # which are pairs, between lines of PyTorch's
-        if not real or fake.layout is not torch.strided or fake.device.type not in ("cpu", "cuda"):
-            who = "an argument of the graph" if node.op == "placeholder" else text_of(node)
-            raise Whole(f"{who}: is {fake.dtype} of layout {fake.layout} on {fake.device}")

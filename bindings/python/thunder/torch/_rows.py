@@ -16,7 +16,7 @@ _NAMESPACES = ("prims.", "transformers.")  # beside that of ATen
 class Row:
     """An ATen op. Its function takes what the op takes, with tensors, dtypes and devices of ours. None: the library has no such op."""
     function: typing.Callable | None = None
-    node: bool = False  # the function is first given the node of torch's graph
+    results: bool = False  # the function is first given torch's fakes of what it gives
     nothing: bool = False  # it says something of what was captured, and its result is not read
     size: bool = False  # a number that the sizes of the inputs give
     always: bool = False  # runs by the library also where PyTorch is asked for
@@ -25,10 +25,15 @@ class Row:
     asserts: bool = False  # it must run though nobody reads its result
     writes: bool = False  # its second argument into its first, one of the graph's, when the program ends
     view: str = ""  # of its first argument: a "part" by strides, its "bits" read in another way, or what nobody else has, "new"
-    memory: str = ""  # it depends on how its first argument lies there: it reads "places", or all in their "order"
+    memory: str = ""  # of its first argument, whose fake it is given, it reads "places", or all in their "order"
     ends_gradient: bool = False
     gradient: typing.Callable | None = None  # of its first argument, by (arguments, cotangent, second result): what is drawn anew is other numbers
     in_parts: bool | typing.Callable = False  # where a backward may follow: as torch writes it in other ops, or as this function does
+
+
+    def call(self, node, args, named):
+        """Records a node for these arguments."""
+        return self.function(*[node.meta["val"]] * self.results, *[node.args[0].meta["val"] for _ in self.memory[:1]], *args, **named)
 
 
 _UNKNOWN = Row()
@@ -120,15 +125,9 @@ def device_of(device):
     return _thunder.device(device.type if device.type == "cpu" else f"{device.type}:{device.index or 0}")
 
 
-def meta(node, at=None):
-    """torch's fake value of a node, or of one of its results: its type is known, its elements are not."""
-    value = node.meta["val"]
-    return value if at is None else value[at]
-
-
-def type_of(node, at=None):
-    """(dtype, device) of a node's result."""
-    value = meta(node, at)
+def type_of(like, at=None):
+    """(dtype, device) of torch's fake of a result, or of one of several."""
+    value = like if at is None else like[at]
     return dtype_of(value.dtype), device_of(value.device)
 
 

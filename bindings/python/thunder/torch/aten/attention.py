@@ -1,7 +1,7 @@
 """Scaled dot product attention. torch saves the logarithm of each row's sum of exponentials, ours the row's maximum and its sum:
 a maximum of that logarithm with the sum 1 is the same."""
 from ... import _thunder
-from .._rows import hidden, meta, op, row, type_of, vjp
+from .._rows import hidden, op, row, type_of, vjp
 from . import random
 
 
@@ -46,12 +46,12 @@ def _dropped(query, key, state, dropout_p, mask, causal, scale):
     return attention
 
 
-def _drop_forward(node, query, key, value, mask, causal, scale, dropout_p):
+def _drop_forward(like, query, key, value, mask, causal, scale, dropout_p):
     """The result, nothing for the logarithms, which its backward does not read, and the state."""
     state = random.state_of_op(query.device)
-    shape = list(meta(node, 1).shape)
+    shape = list(like[1].shape)
     out = _dropped(query, key, state, dropout_p, mask, causal, scale)(query, key, value)
-    return out, op["zeros"](shape, *type_of(node, 1)), state
+    return out, op["zeros"](shape, *type_of(like, 1)), state
 
 
 def _drop_backward(grad, query, key, value, mask, causal, scale, dropout_p, state):
@@ -60,14 +60,14 @@ def _drop_backward(grad, query, key, value, mask, causal, scale, dropout_p, stat
 
 # ---- those of CUDA devices ----
 
-def _device_forward(node, query, key, value, mask, causal, scale, dropout_p, rows):
+def _device_forward(like, query, key, value, mask, causal, scale, dropout_p, rows):
     """(result, logarithms, state): `rows` of them are saved."""
     if dropout_p:
-        return _drop_forward(node, query, key, value, mask, causal, scale, dropout_p)
+        return _drop_forward(like, query, key, value, mask, causal, scale, dropout_p)
     out, logsumexp = _forward(query, key, value, mask, causal, scale)
     if rows > logsumexp.shape[2]:
         logsumexp = op["pad"](logsumexp, [0, rows - logsumexp.shape[2]], "constant", float("inf"))
-    saved = op["reshape"](logsumexp, [*logsumexp.shape, *[1] * (meta(node, 1).ndim - 3)])
+    saved = op["reshape"](logsumexp, [*logsumexp.shape, *[1] * (like[1].ndim - 3)])
     return out, saved, op["zeros"]([2], _thunder.int64, query.device)
 
 
@@ -79,25 +79,25 @@ def _device_backward(grad, query, key, value, out, logsumexp, mask, causal, scal
     return _backward(grad, query, key, value, out, logsumexp, mask, causal, scale)
 
 
-def _halves(state, node, at):
+def _halves(state, like, at):
     """The state where torch saves two numbers."""
-    return [op["to"](op["reshape"](state[i], list(meta(node, at + i).shape)), type_of(node, at + i)[0]) for i in range(2)]
+    return [op["to"](op["reshape"](state[i], list(like[at + i].shape)), type_of(like, at + i)[0]) for i in range(2)]
 
 
 def _joined(seed, offset):
     return op["to"](op["stack"]([op["reshape"](seed, []), op["reshape"](offset, [])]), _thunder.int64)
 
 
-def _absent(node, at):
+def _absent(like, at):
     """A result that is asked for in other cases only."""
-    return None if meta(node, at) is None else op["zeros"]([0], *type_of(node, at))
+    return None if like[at] is None else op["zeros"]([0], *type_of(like, at))
 
 
-@row("_scaled_dot_product_flash_attention", node=True, draws="dropout_p")
-def flash(node, query, key, value, dropout_p=0.0, is_causal=False, return_debug_mask=False, scale=None):
-    out, logsumexp, state = _device_forward(node, query, key, value, None, is_causal, scale, dropout_p, 0)
-    saved = op["to"](state, type_of(node, 6)[0])
-    return out, logsumexp, None, None, query.shape[-2], key.shape[-2], saved, op["zeros"]([], *type_of(node, 7)), _absent(node, 8)
+@row("_scaled_dot_product_flash_attention", results=True, draws="dropout_p")
+def flash(like, query, key, value, dropout_p=0.0, is_causal=False, return_debug_mask=False, scale=None):
+    out, logsumexp, state = _device_forward(like, query, key, value, None, is_causal, scale, dropout_p, 0)
+    saved = op["to"](state, type_of(like, 6)[0])
+    return out, logsumexp, None, None, query.shape[-2], key.shape[-2], saved, op["zeros"]([], *type_of(like, 7)), _absent(like, 8)
 
 
 @row("_scaled_dot_product_flash_attention_backward")
@@ -107,13 +107,13 @@ def flash_backward(grad_out, query, key, value, out, logsumexp, cum_seq_q, cum_s
     return _device_backward(grad_out, query, key, value, out, logsumexp, None, is_causal, scale, dropout_p, state)
 
 
-@row("_scaled_dot_product_efficient_attention", node=True, draws="dropout_p")
-def efficient(node, query, key, value, attn_bias, compute_log_sumexp, dropout_p=0.0, is_causal=False, scale=None):
+@row("_scaled_dot_product_efficient_attention", results=True, draws="dropout_p")
+def efficient(like, query, key, value, attn_bias, compute_log_sumexp, dropout_p=0.0, is_causal=False, scale=None):
     rows = -(-query.shape[-2] // 32) * 32 if compute_log_sumexp else 0
-    out, logsumexp, state = _device_forward(node, query, key, value, attn_bias, is_causal, scale, dropout_p, rows)
+    out, logsumexp, state = _device_forward(like, query, key, value, attn_bias, is_causal, scale, dropout_p, rows)
     if not compute_log_sumexp:
-        logsumexp = op["zeros"](list(meta(node, 1).shape), *type_of(node, 1))
-    return out, logsumexp, *_halves(state, node, 2)
+        logsumexp = op["zeros"](list(like[1].shape), *type_of(like, 1))
+    return out, logsumexp, *_halves(state, like, 2)
 
 
 @row("_scaled_dot_product_efficient_attention_backward")
@@ -125,12 +125,12 @@ def efficient_backward(grad_out_, query, key, value, attn_bias, out, logsumexp, 
                              _joined(philox_seed, philox_offset)), None
 
 
-@row("_scaled_dot_product_cudnn_attention", node=True, draws="dropout_p")
-def cudnn(node, query, key, value, attn_bias, compute_log_sumexp, dropout_p=0.0, is_causal=False, return_debug_mask=False, scale=None):
-    out, logsumexp, state = _device_forward(node, query, key, value, attn_bias, is_causal, scale, dropout_p, 0)
+@row("_scaled_dot_product_cudnn_attention", results=True, draws="dropout_p")
+def cudnn(like, query, key, value, attn_bias, compute_log_sumexp, dropout_p=0.0, is_causal=False, return_debug_mask=False, scale=None):
+    out, logsumexp, state = _device_forward(like, query, key, value, attn_bias, is_causal, scale, dropout_p, 0)
     if not compute_log_sumexp:
-        logsumexp = op["zeros"](list(meta(node, 1).shape), *type_of(node, 1))
-    return out, logsumexp, None, None, query.shape[-2], key.shape[-2], *_halves(state, node, 6), _absent(node, 8)
+        logsumexp = op["zeros"](list(like[1].shape), *type_of(like, 1))
+    return out, logsumexp, None, None, query.shape[-2], key.shape[-2], *_halves(state, like, 6), _absent(like, 8)
 
 
 @row("_scaled_dot_product_cudnn_attention_backward")

@@ -1,6 +1,6 @@
 """Elements picked and put by tensors of places."""
 from ... import _indexing, _thunder
-from .._rows import meta, op, row, same
+from .._rows import op, row, same
 from .._symbols import expression
 
 same("gather index_select index_add index_copy take")
@@ -10,11 +10,11 @@ def _key(indices):
     return tuple(slice(None) if index is None else index for index in indices)
 
 
-@row("index.Tensor", "_unsafe_index", node=True)
-def index(node, self, indices):
+@row("index.Tensor", "_unsafe_index", results=True)
+def index(like, self, indices):
     # The gradient of values that were put where a mask holds: torch knows how many there are.
-    if len(indices) == 1 and _is_mask(indices[0]) and expression(meta(node).shape[0]).is_Integer:
-        return _at_places(self, indices[0], int(meta(node).shape[0]))
+    if len(indices) == 1 and _is_mask(indices[0]) and expression(like.shape[0]).is_Integer:
+        return _at_places(self, indices[0], int(like.shape[0]))
     return _indexing.getitem(self, _key(indices))
 
 

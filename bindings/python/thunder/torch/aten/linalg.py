@@ -1,16 +1,16 @@
 """Linear algebra. What torch gives beside the results for its own backward (LU factors) is not given: where a graph reads it, PyTorch runs the op."""
-from .._rows import meta, op, row, same, type_of, vjp
+from .._rows import op, row, same, type_of, vjp
 
 same("linalg_qr linalg_matrix_exp linalg_solve_triangular cholesky cholesky_inverse cholesky_solve dist")
 
 
-def _fine(node, at):
+def _fine(like, at):
     """That nothing went wrong, which the op itself would have said."""
-    return op["zeros"](list(meta(node, at).shape), *type_of(node, at))
+    return op["zeros"](list(like[at].shape), *type_of(like, at))
 
 
-@row("_linalg_svd", node=True)
-def svd(node, A, full_matrices=False, compute_uv=True, driver=None):
+@row("_linalg_svd")
+def svd(A, full_matrices=False, compute_uv=True, driver=None):
     if not compute_uv:
         return None, op["linalg_svdvals"](A), None
     return op["linalg_svd"](A, full_matrices)
@@ -31,19 +31,19 @@ def slogdet(A):
     return *op["linalg_slogdet"](A), None, None
 
 
-@row("linalg_inv_ex", node=True)
-def inv(node, A, check_errors=False):
-    return op["linalg_inv"](A), _fine(node, 1)
+@row("linalg_inv_ex", results=True)
+def inv(like, A, check_errors=False):
+    return op["linalg_inv"](A), _fine(like, 1)
 
 
-@row("linalg_cholesky_ex", node=True)
-def cholesky(node, A, upper=False, check_errors=False):
-    return op["linalg_cholesky"](A, upper), _fine(node, 1)
+@row("linalg_cholesky_ex", results=True)
+def cholesky(like, A, upper=False, check_errors=False):
+    return op["linalg_cholesky"](A, upper), _fine(like, 1)
 
 
-@row("_linalg_solve_ex", node=True)
-def solve(node, A, B, left=True, check_errors=False):
-    return op["linalg_solve"](A, B, left), None, None, _fine(node, 3)
+@row("_linalg_solve_ex", results=True)
+def solve(like, A, B, left=True, check_errors=False):
+    return op["linalg_solve"](A, B, left), None, None, _fine(like, 3)
 
 
 @row("triangular_solve")

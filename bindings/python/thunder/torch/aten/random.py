@@ -4,7 +4,7 @@ import math
 import threading
 
 from ... import _thunder
-from .._rows import hidden, meta, op, row, type_of
+from .._rows import hidden, op, row, type_of
 
 _FAR = 1 << 40  # seeds of ops are as far apart
 
@@ -47,86 +47,86 @@ def _normal(shape, dtype, device):
     return _drawn("normal", device, list(shape), dtype)
 
 
-@row("rand", node=True, draws=True)
-def rand(node, size, **kind):
-    return _uniform(size, *type_of(node))
+@row("rand", results=True, draws=True)
+def rand(like, size, **kind):
+    return _uniform(size, *type_of(like))
 
 
-@row("rand_like", node=True, draws=True)
-def rand_like(node, self, **kind):
-    return _uniform(self.shape, *type_of(node))
+@row("rand_like", results=True, draws=True)
+def rand_like(like, self, **kind):
+    return _uniform(self.shape, *type_of(like))
 
 
-@row("randn", node=True, draws=True)
-def randn(node, size, **kind):
-    return _normal(size, *type_of(node))
+@row("randn", results=True, draws=True)
+def randn(like, size, **kind):
+    return _normal(size, *type_of(like))
 
 
-@row("randn_like", node=True, draws=True)
-def randn_like(node, self, **kind):
-    return _normal(self.shape, *type_of(node))
+@row("randn_like", results=True, draws=True)
+def randn_like(like, self, **kind):
+    return _normal(self.shape, *type_of(like))
 
 
-def _integers(node, low, high, shape):
-    dtype, device = type_of(node)
+def _integers(like, low, high, shape):
+    dtype, device = type_of(like)
     return op["to"](_drawn("randint", device, low, high, list(shape)), dtype)
 
 
-@row("randint", node=True, draws=True)
-def randint(node, high, size, **kind):
-    return _integers(node, 0, high, size)
+@row("randint", results=True, draws=True)
+def randint(like, high, size, **kind):
+    return _integers(like, 0, high, size)
 
 
-@row("randint.low", node=True, draws=True)
-def randint_from(node, low, high, size, **kind):
-    return _integers(node, low, high, size)
+@row("randint.low", results=True, draws=True)
+def randint_from(like, low, high, size, **kind):
+    return _integers(like, low, high, size)
 
 
-@row("randint_like", node=True, draws=True)
-def randint_like(node, self, high, **kind):
-    return _integers(node, 0, high, self.shape)
+@row("randint_like", results=True, draws=True)
+def randint_like(like, self, high, **kind):
+    return _integers(like, 0, high, self.shape)
 
 
-@row("randint_like.low_dtype", node=True, draws=True)
-def randint_like_from(node, self, low, high, **kind):
-    return _integers(node, low, high, self.shape)
+@row("randint_like.low_dtype", results=True, draws=True)
+def randint_like_from(like, self, low, high, **kind):
+    return _integers(like, low, high, self.shape)
 
 
-@row("randperm", node=True, draws=True)
-def randperm(node, n, **kind):
-    dtype, device = type_of(node)
+@row("randperm", results=True, draws=True)
+def randperm(like, n, **kind):
+    dtype, device = type_of(like)
     return op["to"](_drawn("permutation", device, [n]), dtype)
 
 
-@row("bernoulli", node=True, draws=True)
-def bernoulli(node, self, p=None, generator=None):
+@row("bernoulli", draws=True)
+def bernoulli(self, p=None, generator=None):
     return op["to"](op["lt"](_uniform(self.shape, _thunder.float32, self.device), self if p is None else p), self.dtype)
 
 
-@row("uniform", node=True, draws=True)
-def uniform(node, self, low=0.0, high=1.0, generator=None):
+@row("uniform", draws=True)
+def uniform(self, low=0.0, high=1.0, generator=None):
     return _uniform(self.shape, self.dtype, self.device) * (high - low) + low
 
 
-@row("normal_functional", node=True, draws=True)
-def normal(node, self, mean=0.0, std=1.0, generator=None):
+@row("normal_functional", draws=True)
+def normal(self, mean=0.0, std=1.0, generator=None):
     return _normal(self.shape, self.dtype, self.device) * std + mean
 
 
-@row("exponential", node=True, draws=True)
-def exponential(node, self, lambd=1.0, generator=None):
+@row("exponential", draws=True)
+def exponential(self, lambd=1.0, generator=None):
     return op["log1p"](-_uniform(self.shape, self.dtype, self.device)) * (-1 / lambd)
 
 
-@row("normal.Tensor_Tensor", "normal.Tensor_float", "normal.float_Tensor", node=True, draws=True)
-def normal_around(node, mean, std=1.0, generator=None):
-    dtype, device = type_of(node)
-    return _normal(meta(node).shape, dtype, device) * std + mean
+@row("normal.Tensor_Tensor", "normal.Tensor_float", "normal.float_Tensor", results=True, draws=True)
+def normal_around(like, mean, std=1.0, generator=None):
+    dtype, device = type_of(like)
+    return _normal(like.shape, dtype, device) * std + mean
 
 
-@row("normal.float_float", node=True, draws=True)
-def normal_of_size(node, mean, std, size, **kind):
-    return _normal(size, *type_of(node)) * std + mean
+@row("normal.float_float", results=True, draws=True)
+def normal_of_size(like, mean, std, size, **kind):
+    return _normal(size, *type_of(like)) * std + mean
 
 
 @row("log_normal", draws=True)

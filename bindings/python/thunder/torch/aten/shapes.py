@@ -84,14 +84,14 @@ def select_backward(grad_output, input_sizes, dim, index):
     return op["select_scatter"](_zeros(input_sizes, grad_output), grad_output, dim, index)
 
 
-@row("tril_indices", node=True)
-def tril_indices(node, row, col, offset=0, **kind):
-    return op["tril_indices"](row, col, offset, *type_of(node))
+@row("tril_indices", results=True)
+def tril_indices(like, row, col, offset=0, **kind):
+    return op["tril_indices"](row, col, offset, *type_of(like))
 
 
-@row("triu_indices", node=True)
-def triu_indices(node, row, col, offset=0, **kind):
-    return op["triu_indices"](row, col, offset, *type_of(node))
+@row("triu_indices", results=True)
+def triu_indices(like, row, col, offset=0, **kind):
+    return op["triu_indices"](row, col, offset, *type_of(like))
 
 
 # ---- pads that take what is there ----

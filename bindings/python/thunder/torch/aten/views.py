@@ -6,7 +6,7 @@ import torch
 
 from ... import _create, _sizes, _thunder
 from .. import _private
-from .._rows import meta, note, op, row, same
+from .._rows import note, op, row, same
 
 note("_reshape_alias", "chunk", view="part")
 note("view_as_real", "view_as_complex", "_conj", "_neg_view", view="bits")
@@ -134,19 +134,18 @@ def _as_permuted(flat, size, stride, offset):
     return op["permute"](op["reshape"](flat, sizes), sorted(range(len(order)), key=order.__getitem__))
 
 
-def _flat(node, self):
+def _flat(fake, self):
     """Its memory, which starts where torch's tensor starts: one that starts inside another's memory is refused."""
-    fake = meta(node.args[0])
     found = _in_memory(self, fake)
     if found is None:
         raise NotImplementedError(f"strides {tuple(fake.stride())} of shape {tuple(fake.shape)} leave gaps: call .contiguous() first")
     return found, _private.size_hint(fake.storage_offset())
 
 
-@row("as_strided", node=True, view="bits", memory="places")
-@row("as_strided_copy", node=True, memory="places", always=True)
-def as_strided(node, self, size, stride, storage_offset=None):
-    (flat, _), start = _flat(node, self)
+@row("as_strided", view="bits", memory="places")
+@row("as_strided_copy", memory="places", always=True)
+def as_strided(fake, self, size, stride, storage_offset=None):
+    (flat, _), start = _flat(fake, self)
     offset = 0 if storage_offset is None else storage_offset - start
     made = _as_permuted(flat, size, stride, offset)
     if made is None:
@@ -155,23 +154,22 @@ def as_strided(node, self, size, stride, storage_offset=None):
     return made
 
 
-@row("as_strided_scatter", node=True, memory="places", always=True)
-def as_strided_scatter(node, self, src, size, stride, storage_offset=None):
-    (flat, order), start = _flat(node, self)
+@row("as_strided_scatter", memory="places", always=True)
+def as_strided_scatter(fake, self, src, size, stride, storage_offset=None):
+    (flat, order), start = _flat(fake, self)
     index = _places(size, stride, 0 if storage_offset is None else storage_offset - start, flat)
     written = op["index_put"](flat, [index], op["reshape"](src, [-1]))
     sizes = [self.shape[d] for d in order]
     return op["permute"](op["reshape"](written, sizes), sorted(range(len(order)), key=order.__getitem__))
 
 
-@row("resize", "resize_as", node=True, memory="order")
-def resize(node, self, size, memory_format=None):
+@row("resize", "resize_as", results=True, memory="order")
+def resize(like, fake, self, size, memory_format=None):
     """The first elements of its memory, of a copy that lies as it does, in the order in which the result lies; what is new is as `empty` leaves it."""
-    (flat, _), _ = _flat(node, self)
-    fake = meta(node)
-    order, sizes = order_of(fake.stride(), fake.shape), [int(one) for one in fake.shape]
+    (flat, _), _ = _flat(fake, self)
+    order, sizes = order_of(like.stride(), like.shape), [int(one) for one in like.shape]
     count, have = math.prod(sizes), int(flat.shape[0])
     if count > have:
-        flat = op["cat"]([flat, op["full"]([count - have], left_by_empty(fake.dtype), self.dtype, self.device)])
+        flat = op["cat"]([flat, op["full"]([count - have], left_by_empty(like.dtype), self.dtype, self.device)])
     made = op["reshape"](op["slice"](flat, 0, 0, count), [sizes[d] for d in order])
     return op["permute"](made, sorted(range(len(order)), key=order.__getitem__))
