@@ -28,7 +28,7 @@ def run(model, function, inputs):
 def ours(function):
     """The ops that the library runs, but for those that are no PyTorch's in any case."""
     graphs = [program.__wrapped__.__self__ for program in thunder.torch.programs(function)]
-    nodes = [node for graph in graphs for node, decision in graph.nodes if decision.who is _decide.OURS and node not in graph.calls]
+    nodes = [node for graph in graphs for node, decision in graph.nodes if decision.who is _decide.OURS]
     overloads = [node.target for node in nodes if isinstance(node.target, torch._ops.OpOverload)]
     return {str(one).rpartition(".")[0] for one in overloads if not (_rows.find(one).always or any(r.alias_info for r in one._schema.returns))}
 

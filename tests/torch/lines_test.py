@@ -122,7 +122,28 @@ class Lines(unittest.TestCase):
             self.assertIn("which is read", thunder.explain(compiled, "torch"))
         compiled = support.compiled(torch.linalg.solve)
         compiled(a, b)  # nobody reads them
-        self.assertNotIn("aten._linalg_solve_ex", thunder.explain(compiled, "torch"))
+        self.assertRegex(thunder.explain(compiled, "torch"), "0 of them run by torch\n.*thunder: the library has it: .*1 aten._linalg_solve_ex")
+
+    def test_each_op_is_said_with_who_runs_it_and_why(self):
+        def f(x, y):
+            return torch.special.airy_ai(x).exp() + y.exp() * (y.shape[0] // 2) + x.shape[0] / 3
+        run = support.compiled(f, dynamic=True)
+        run(torch.randn(6), torch.randn(6))
+        text = thunder.explain(run, "torch")
+        self.assertRegex(text, r"aten.special_airy_ai.default at \S+:\d+: the library has no such op")
+        self.assertRegex(text, "thunder: the library has it: .*2 aten.exp")
+        self.assertRegex(text, "a size: the sizes of the arguments give it: .*floordiv")
+        self.assertRegex(text, "thunder: a number computed of sizes: .*truediv")
+
+    def test_a_row_is_tried_once_for_all_nodes_that_are_alike(self):
+        calls = []
+
+        def counted(x):
+            calls.append(x.shape)
+            return _rows.op["sinh"](x)
+        with mock.patch.dict(_rows._rows, {"aten.sinh": _rows.Row(counted)}):
+            self.same(lambda x: torch.sinh(torch.sinh(x)), torch.randn(2, 3))
+        self.assertEqual(calls, [(2, 3)] * 3)  # then the graph is traced
 
     def test_reasons_say_what_was_asked_for(self):
         x = torch.randn(8)

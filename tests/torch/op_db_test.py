@@ -47,12 +47,7 @@ def _replayed(module, tensors, seen):
         return None
     tensors = [t.clone() for t in tensors]  # as eager's are, which begin where their memory does
     kept = graph.results.keep(tensors)
-    try:
-        made = graph.replay(*[thunder.from_dlpack(t.clone()) for t in tensors])
-    except thunder.Error:  # a row refused a node, which is a line when the graph is traced again
-        if not graph.refused:
-            raise
-        made = graph.replay(*[thunder.from_dlpack(t.clone()) for t in tensors])
+    made = graph.replay(*[thunder.from_dlpack(t.clone()) for t in tensors])
     made = [torch.from_dlpack(t) if isinstance(t, thunder.Tensor) else t for t in made]
     graph.results.all_plain = False
     return graph.results.given(made, kept)

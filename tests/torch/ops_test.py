@@ -36,7 +36,7 @@ class Ops(support.Beside if support.HAVE else unittest.TestCase):
 
     def test_integers_are_filled_with_reals(self):
         self.same(lambda x, m: (x.masked_fill(m, 2.0), x.masked_fill(m, 2)), torch.arange(3), torch.tensor([True, False, True]))
-        self.assertFalse(thunder.torch.programs()[-1].__wrapped__.__self__.calls)
+        self.assertFalse(thunder.torch.programs()[-1].__wrapped__.__self__.lines)
 
     def test_values_are_put_where_a_mask_and_an_index_say(self):
         mask, index = torch.tensor([True, False, True]), torch.tensor([0, 1])
@@ -65,7 +65,7 @@ class Ops(support.Beside if support.HAVE else unittest.TestCase):
             self.same(put, r(2, 3, 5), mask, values)
         self.same(put, r(2, 3), mask, r(4))
         self.same(lambda x, m, values: torch.ops.aten.index_put(x, [m], values, True), r(2, 3, 5), mask, r(4, 5))
-        self.assertFalse(thunder.torch.programs()[-1].__wrapped__.__self__.calls)
+        self.assertFalse(thunder.torch.programs()[-1].__wrapped__.__self__.lines)
         for count in (3, 6):
             with self.assertRaisesRegex(thunder.Error, "out of range"):
                 support.compiled(put)(torch.randn(2, 3), mask, torch.randn(count))

@@ -154,16 +154,6 @@ static PyObject *result_list(const Exchange *self, const thunder_values *out, th
 
 /* ---- the call ---- */
 
-/* Whether a call that failed is to be made again, since its function would now be traced in another way; -1 and an exception. */
-static int must_run_again(const Exchange *self)
-{
-    if (!self->again) return 0;
-    PyObject *answer = PyObject_CallNoArgs(self->again);
-    const int again = answer ? PyObject_IsTrue(answer) : -1;
-    Py_XDECREF(answer);
-    return again;
-}
-
 static PyObject *run_with(arguments *to, thunder_compiled *compiled, thunder_values *out, PyObject *const *args, Py_ssize_t count,
                           PyObject *emptied)
 {
@@ -175,13 +165,6 @@ static PyObject *run_with(arguments *to, thunder_compiled *compiled, thunder_val
     PyThreadState *state = PyEval_SaveThread();
     thunder_status *failed = thunder_compiled_call(compiled, stream, to->in, out);
     PyEval_RestoreThread(state);
-    for (int again; failed && (again = must_run_again(self));) {
-        thunder_status_release(failed);
-        if (again < 0) return thunder_stream_release(stream), NULL;
-        state = PyEval_SaveThread();
-        failed = thunder_compiled_call(compiled, stream, to->in, out);
-        PyEval_RestoreThread(state);
-    }
     PyObject *made = check_status(failed) || show_warning() ? NULL : result_list(self, out, stream);
     thunder_stream_release(stream);
     return made;
@@ -254,11 +237,11 @@ static const exchange_api *api_of(PyObject *capsule)
     return (const exchange_api *)header;
 }
 
-/* Exchange(class of tensors, again=None): by its __dlpack_c_exchange_api__; again() says of a call that failed whether to make it again */
+/* Exchange(class of tensors): by its __dlpack_c_exchange_api__. */
 static PyObject *exchange_new(PyTypeObject *type, PyObject *args, PyObject *named)
 {
-    PyObject *class, *again = NULL;
-    if (!PyArg_ParseTuple(args, "O!|O:Exchange", &PyType_Type, &class, &again)) return NULL;
+    PyObject *class;
+    if (!PyArg_ParseTuple(args, "O!:Exchange", &PyType_Type, &class)) return NULL;
     PyObject *capsule = PyObject_GetAttrString(class, "__dlpack_c_exchange_api__");
     const exchange_api *api = capsule ? api_of(capsule) : NULL;
     Exchange *self = api ? (Exchange *)type->tp_alloc(type, 0) : NULL;
@@ -266,7 +249,7 @@ static PyObject *exchange_new(PyTypeObject *type, PyObject *args, PyObject *name
         Py_XDECREF(capsule);
         return NULL;
     }
-    self->capsule = capsule, self->class = Py_NewRef(class), self->again = Py_XNewRef(again), self->api = api;
+    self->capsule = capsule, self->class = Py_NewRef(class), self->api = api;
     return (PyObject *)self;
 }
 
@@ -274,7 +257,6 @@ static void exchange_dealloc(PyObject *object)
 {
     Py_DECREF(((Exchange *)object)->capsule);
     Py_DECREF(((Exchange *)object)->class);
-    Py_XDECREF(((Exchange *)object)->again);
     release_spare(&((Exchange *)object)->spare);
     free_object(object);
 }

@@ -29,7 +29,7 @@ typedef struct spare_values {
 
 typedef struct Exchange {
     PyObject_HEAD
-    PyObject *capsule, *class, *again; /* of the API, which it keeps; of tensors; a function or NULL */
+    PyObject *capsule, *class; /* of the API, which it keeps; of tensors */
     const exchange_api *api;
     spare_values spare;
 } Exchange;

@@ -22,7 +22,7 @@ def _of_pytorch(function, *args, **kwargs):
     compiled(*args, **kwargs)
     graphs = [program.__wrapped__.__self__ for program in bridge.programs(compiled)]
     every = {str(node.target) for graph in graphs for node, _ in graph.nodes if node.op == "call_function"}
-    theirs = {str(node.target) for graph in graphs for node in graph.calls}
+    theirs = {str(node.target) for graph in graphs for node in graph.lines}
     said = f"{len(every)} ops, of which {len(every - theirs)} run by the library and {len(theirs)} by PyTorch"
     return "\n".join([said, bridge.explain(compiled)])
 

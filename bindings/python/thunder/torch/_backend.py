@@ -7,9 +7,8 @@ import torch
 
 from .. import _functions, _thunder
 from . import _direct, _frozen, _gradient, _lines, _private, _rewrites, _rows
-from ._decide import Whole
+from ._decide import Whole, told
 from ._graph import Graph
-from ._places import text_of
 
 _exchange = _lines.exchange
 
@@ -49,18 +48,18 @@ def reported(function, who, backward=False):
 
 
 def explain(function=None):
-    """Of the graphs that torch.compile holds, or of what it returned: which ops run by PyTorch, and why, and where and why Dynamo broke
-    the graph; a line for each."""
+    """Of the graphs that torch.compile holds, or of what it returned: who runs their ops, and why, with a line for each that PyTorch runs, and
+    where and why Dynamo broke the graph."""
     said, every = [], programs(function)
     if function is not None and not every and not any(graph() is not None for graph, _ in _whole):
         reported(function, "explain")
     for number, program in enumerate(every):
         graph = _graph_of(program)
-        said.append(f"graph {number + 1}: {len(graph.nodes)} nodes, {len(graph.calls)} of them run by torch")
+        said.append(f"graph {number + 1}: {len(graph.nodes)} nodes, {len(graph.lines)} of them run by torch")
         if graph.broken:
             where, why = graph.broken
             said.append(f"  the graph breaks behind it: {why}{' at ' * bool(where)}{where}")
-        said += [f"  {text_of(node)}: {why}" for node, (_, why) in graph.calls.items()]
+        said += ["  " + line for line in told(graph.nodes)]
     return "\n".join([*said, *(f"a graph that runs by torch as a whole: {why}" for graph, why in _whole if graph() is not None)])
 
 
@@ -202,6 +201,7 @@ def backend(graph, example_inputs, *, mode=None, options=None):
 
     def compiler(module, fakes, **more):
         return _program(module, fakes, options, by_torch, noted, broken, **more)
+    _rewrites.assert_classes(graph)
     made = _private.compile_graph(graph, example_inputs, compiler, parts, whole=by_torch.whole, cut=cut)
     function = parts.function(made)
     _graphs[_private.innermost(function)] = noted

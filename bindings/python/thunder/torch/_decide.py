@@ -1,4 +1,5 @@
 """Who runs each node of a graph, and why: said of all of them before any is recorded."""
+import collections
 import typing
 
 import torch
@@ -6,6 +7,7 @@ import torch
 from .. import _thunder
 from . import _lines, _private, _symbols
 from ._places import text_of
+from ._record import flat, refusal
 from ._rows import find
 
 OURS, TORCH, SIZE, NOTHING = "thunder", "torch", "a size", "nothing"
@@ -26,18 +28,30 @@ class Decision(typing.NamedTuple):
     call: typing.Callable | None = None  # (node, arguments, named ones): what OURS records, and NOTHING gives
 
 
+def told(decided):
+    """Lines that say what was decided of the nodes of a graph: each that PyTorch runs, and all others by who runs them and why."""
+    lines, others = [], {}
+    for node, decision in decided:
+        if decision.who is TORCH:
+            lines.append(f"{text_of(node)}: {decision.why}")
+        elif node.op == "call_function":
+            name = str(node.target) if isinstance(node.target, torch._ops.OpOverload) else node.target.__name__
+            others.setdefault(decision[:2], collections.Counter())[name] += 1
+    return lines + [f"{who}: {why}: {', '.join(f'{count} {name}' for name, count in names.items())}" for (who, why), names in others.items()]
+
+
 _GIVEN = Decision(NOTHING, "it is given")
 _SIZE = Decision(SIZE, "the sizes of the arguments give it")
 
 
-def decide(node, asked):
-    """asked(node): why PyTorch shall run what the library has; "": it need not, and shall never run a view."""
+def decide(node, asked, accepted):
+    """asked(node): why PyTorch shall run what the library has; "": it need not, and shall never run a view. `accepted`: as refusal() has it."""
     _check_type(node)
     target = node.target
     if node.op != "call_function":
         return _GIVEN
     if isinstance(target, torch._ops.OpOverload):
-        return _of_op(node, find(target), asked)
+        return _of_op(node, find(target), asked, accepted)
     if isinstance(target, torch._ops.HigherOrderOperator):
         if not find(_private.in_order(node)).nothing:
             raise Whole(f"{text_of(node)}: a graph inside of a graph")
@@ -49,27 +63,25 @@ def decide(node, asked):
     return Decision(OURS, "no op of ATen's", lambda node, args, named: node.target(*args, **named))
 
 
-def _of_op(node, row, asked):
+def _of_op(node, row, asked, accepted):
     if row.nothing:
         return Decision(NOTHING, "it asserts what holds of what was captured", lambda node, args, named: None)
     if row.size:
         return _SIZE
     wish = "" if _is_view(node.target) or row.always else asked(node)
-    why = "the library has no such op" if not row.function else "its numbers are complex" if _is_complex(node) else wish
-    if why and _lines.can(node):
-        return Decision(TORCH, why)
-    if why and why != wish:
+    why = "the library has no such op" if not row.function else "its numbers are complex" if _is_complex(node) else ""
+    if _lines.can(node):
+        why = why or wish or refusal(node, accepted)
+        if why:
+            return Decision(TORCH, why)
+    if why:
         raise Whole(f"{text_of(node)}: {why}")
-    return Decision(OURS, "PyTorch was asked for, but no line may have its results" if why else "the library has it", row.call)
+    return Decision(OURS, f"{wish}, but no line may have its results" if wish else "the library has it", row.call)
 
 
 def _is_view(target):
     """Whether its results lie in the memory of an argument, as torch says."""
     return any(one.alias_info is not None for one in target._schema.returns)
-
-
-def flat(value):
-    return value if isinstance(value, (tuple, list)) else (value,)
 
 
 def _is_complex(node):

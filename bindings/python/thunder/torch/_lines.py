@@ -2,7 +2,6 @@
 they lie and stores the results where they are wanted."""
 import contextlib
 import math
-import threading
 import weakref
 
 import torch
@@ -15,20 +14,7 @@ from .aten.views import order_of
 EXECUTOR = "torch"
 FLAGS = 1 | 2 | 8  # any strides, on the thread that calls, on CUDA devices too
 
-_refused = threading.local()
-
-
-def note_refusal():
-    """A row has refused a node while its function was traced: PyTorch runs the node in the next trace, for which the call is made again."""
-    _refused.now = True
-
-
-def _is_traced_otherwise():
-    was, _refused.now = getattr(_refused, "now", False), False
-    return was
-
-
-exchange = _thunder.Exchange(torch.Tensor, _is_traced_otherwise)
+exchange = _thunder.Exchange(torch.Tensor)
 _calls = weakref.WeakValueDictionary()  # by the op of ours and the text that stand in a line
 _ops = {}  # by their names
 _MOST = 4  # results of an op of ours

@@ -147,19 +147,8 @@ def compile_graph(graph, inputs, compiler, parts, whole=False, cut=partition):
         return made
     made = aot_autograd(fw_compiler=forward, bw_compiler=backward, inference_compiler=inference, decompositions={} if whole else decompositions(),
                         partition_fn=cut, keep_inference_input_mutations=True)
-    for node in graph.graph.find_nodes(op="call_function", target=torch._C._nn.one_hot):
-        node.target = _one_hot
-    graph.recompile()
     with _noted_as_tracing():
         return made(graph, inputs)
-
-
-def _one_hot(index, num_classes=-1):
-    """PyTorch's, whose graph no longer checks the classes: what is none of them would be a row of zeros."""
-    if num_classes > 0:
-        torch._assert_async((index >= 0).all(), "Class values must be non-negative.")
-        torch._assert_async((index < num_classes).all(), "Class values must be smaller than num_classes.")
-    return torch._C._nn.one_hot(index, num_classes)
 
 
 def taken(arguments):

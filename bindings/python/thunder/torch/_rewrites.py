@@ -88,6 +88,21 @@ def sum_of_one(graph):
         graph.erase_node(node)
 
 
+def _one_hot(index, num_classes=-1):
+    """PyTorch's, whose graph no longer checks the classes: what is none of them would be a row of zeros."""
+    if num_classes > 0:
+        torch._assert_async((index >= 0).all(), "Class values must be non-negative.")
+        torch._assert_async((index < num_classes).all(), "Class values must be smaller than num_classes.")
+    return torch._C._nn.one_hot(index, num_classes)
+
+
+def assert_classes(module):
+    """Of what Dynamo captured."""
+    for node in module.graph.find_nodes(op="call_function", target=torch._C._nn.one_hot):
+        node.target = _one_hot
+    module.recompile()
+
+
 def assert_probabilities(graph):
     """What PyTorch checks of the values that it draws by."""
     for target, most, message in ((_aten.bernoulli.default, _aten.le, "Expected p_in >= 0 && p_in <= 1 to be true, but got false."),
