@@ -1,4 +1,5 @@
 // Gradients of every differentiable op against central differences in f64, eager and compiled.
+// covers: core/passes/grad.cpp
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,5 @@
 // Eager results against oracles, and the types that tracing promises against the results' own.
+// covers: core/ops/defs/*.cpp
 #include "battery/battery.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // vmap against a loop over the batch; jvp against central differences, and against vjp. Covers passes/batching, passes/jvp and
 // transforms/derivatives.
+// covers: core/passes/batching.cpp core/passes/jvp.cpp core/transforms/*.cpp
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,5 @@
 /* A compiled function: calls, cache, guards, bound results, traces, statistics, and a gradient as a function. */
+// covers: capi/compiled.cpp
 #include <thunder/devices.h> /* alone and first: it brings thunder.h */
 #include "test.h"
 

@@ -1,4 +1,5 @@
 /* Files and batches through the C interface alone. */
+// covers: capi/data.cpp
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <thunder/data.h> /* alone and first: it brings thunder.h */
 #include "test.h"

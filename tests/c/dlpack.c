@@ -1,4 +1,5 @@
 /* Tensors through DLPack, out and in again, in both generations of its structure. */
+// covers: capi/dlpack.cpp
 #include "test.h"
 
 /* As dlpack.h lays them out. */

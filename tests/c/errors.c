@@ -1,4 +1,5 @@
 /* What callers get wrong: each mistake is a status with both values, and never a crash. */
+// covers: capi/status.cpp
 #include "test.h"
 
 static const int64_t shape23[] = { 2, 3 }, shape4[] = { 4 };

@@ -1,4 +1,5 @@
 /* An executor of the caller's, with state, a private scratch and every way to say no. */
+// covers: capi/executor.cpp
 #include <thunder/executor.h> /* alone and first: it brings thunder.h */
 #include "test.h"
 

@@ -1,4 +1,5 @@
 /* Modules with forwards of their own, schedules, clipped gradients, options that are lists; and their misuse. */
+// covers: capi/module.cpp
 #include <thunder/modules.h> /* alone and first: it brings thunder.h */
 #include "test.h"
 

@@ -1,5 +1,6 @@
 /* Ops of the caller's: with a decomposition, with a meta function and a kernel, with a gradient. They are
  * traced, printed, parsed, differentiated, claimed and listed like the library's. */
+// covers: capi/op.cpp
 #include "test.h"
 
 /* ---- square_plus(x, c) = x * x + c, by a decomposition ---- */

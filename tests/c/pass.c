@@ -1,5 +1,6 @@
 /* Passes of the caller's: rules with guards, and functions that edit the trace, at every place of the pipeline; what they
  * must not do is refused with the pass and the line. */
+// covers: capi/pass.cpp
 #include "test.h"
 
 static thunder_status *ratio(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)

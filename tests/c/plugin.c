@@ -1,4 +1,5 @@
 /* plugin FOLDER: one source of an executor, built into this program, loaded as a plugin, and loaded by a Lua script. */
+// covers: capi/plugin.cpp
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 
 #include "script.h"

@@ -1,4 +1,5 @@
 /* Traces as functions, and programs in files, without anything but the library. */
+// covers: capi/program.cpp
 #include "test.h"
 
 static thunder_tensor *weight;

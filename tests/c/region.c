@@ -1,5 +1,6 @@
 /* A fusion executor of the caller's: it takes neighbours as one region, reads its lines, and runs them element by element
  * in one loop, without memory for what is in between. */
+// covers: capi/kernel.cpp
 #include <thunder/executor.h>
 #include "test.h"
 

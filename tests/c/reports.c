@@ -1,4 +1,5 @@
 /* Logs, profiles, examinations, pages and repros, as a host in C asks for them. */
+// covers: capi/reports.cpp
 #include <thunder/reports.h> /* alone and first: it brings thunder.h */
 #include "test.h"
 

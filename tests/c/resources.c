@@ -1,4 +1,5 @@
 /* Threads and memory: how many, whose, and what is kept. */
+// covers: capi/resources.cpp
 #include "test.h"
 
 struct counts { int parts, destroyed; };

@@ -1,4 +1,5 @@
 /* A mesh of one process, which needs no MPI: axes, collectives, gradients over them, and mistakes. */
+// covers: capi/scale/mesh.cpp
 #include "test.h"
 
 static thunder_status *mean_step(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)

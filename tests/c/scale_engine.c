@@ -1,4 +1,5 @@
 /* An engine of the program's own: two contexts in two threads are the ranks of a world. */
+// covers: capi/scale/engine.cpp
 #include "test.h"
 
 #include <pthread.h>

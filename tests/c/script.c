@@ -1,4 +1,5 @@
 /* Lua files run in a context: what they change is seen from C, and what goes wrong in them is a status. */
+// covers: capi/script.cpp
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include "script.h"
 

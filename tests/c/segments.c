@@ -1,4 +1,5 @@
 /* A function that reads values while it runs: data through the proxy, and where it broke. */
+// covers: capi/segments.cpp
 #include "test.h"
 
 static int reads, runs, refuses;

@@ -1,4 +1,5 @@
 /* Sizes that vary: marks, symbols as words, guards as formulas; and the trace of one call. */
+// covers: capi/sizes.cpp
 #include "test.h"
 
 static int traced;

@@ -1,4 +1,5 @@
 /* The text of a trace, printed and read back; text that is no trace is refused with its place. */
+// covers: capi/trace.cpp
 #include "test.h"
 
 static thunder_status *body(thunder_scope *s, const thunder_values *in, thunder_values *out, void *user)

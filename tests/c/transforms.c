@@ -1,4 +1,5 @@
 /* Transforms of C functions: batched, differentiated forwards and backwards, compiled, and what they refuse. */
+// covers: capi/transforms.cpp
 #include "test.h"
 
 /* The first argument times its sum. */

@@ -1,4 +1,5 @@
 /* Values: trees of leaves, their paths, their mistakes, and borrowed tensors and strided views. */
+// covers: capi/values.cpp
 #include "test.h"
 
 static void trees(thunder_context *context)

@@ -1,4 +1,5 @@
 // Exceptions, ownership and the hooks of a context, as the boundary turns them.
+// covers: capi/context.cpp capi/function.cpp
 #include "capi/boundary.h"
 
 #include <gtest/gtest.h>

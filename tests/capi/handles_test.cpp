@@ -1,4 +1,5 @@
 // What a handle knows: its kind, and whether it lives.
+// covers: capi/handle.cpp
 #include <gtest/gtest.h>
 #include <thunder.h>
 #include <thunder/ops.h>

@@ -1,5 +1,6 @@
 // Values that the library lends: a callback, or the user of a scope, that releases what it did not retain frees nothing, and
 // is told.
+// covers: core/device/cuda/lent.cpp
 #include "capi/lent.h"
 
 #include <gtest/gtest.h>

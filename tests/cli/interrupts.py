@@ -1,5 +1,6 @@
 """interrupts.py THUNDER [LUA]: Ctrl-C in a running script is an error at the script's line, and at the prompt it keeps the session.
 LUA: a stock interpreter that finds the library."""
+# covers: cli/interrupt.cpp
 import os
 import signal
 import subprocess

@@ -1,5 +1,6 @@
 """repl.py THUNDER: what the tool does on a terminal without a command: prints, completes, reads on, survives errors and
 interrupts, and remembers."""
+# covers: cli/line_editor.cpp cli/completion.cpp
 import os
 import pty
 import re

@@ -1,5 +1,6 @@
 """tool.py THUNDER MAN [HIDE]: what the thunder tool answers, and that its manual page knows the same commands; seen through HIDE
 (tests/support/hide_libraries.c) the machine lacks libraries."""
+# covers: cli/main.cpp cli/commands.cpp cli/help.cpp cli/inspect.cpp cli/convert.cpp cli/models.cpp cli/output.cpp
 import os
 import pathlib
 import re

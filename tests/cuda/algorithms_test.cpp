@@ -1,4 +1,6 @@
 // Algorithms of cuBLASLt for a problem, kept on disk and timed (algorithm_cache, problem, timing).
+// covers: core/executors/cuda/cublaslt/algorithm_cache.cpp core/executors/cuda/cublaslt/problem.cpp
+// covers: core/executors/cuda/cublaslt/timing.cpp
 #include <dlfcn.h>
 
 #include <cstring>

@@ -1,4 +1,6 @@
 // Attention through cuDNN (attention, attention_call, attention_graph, attention_mask, attention_padded, attention_parts, graph, plan, plans): sizes, layouts and gradients against the CPU.
+// covers: core/executors/cuda/cudnn/graph.cpp core/executors/cuda/cudnn/plan.cpp core/executors/cuda/cudnn/plans.cpp
+// covers: core/executors/cuda/cudnn/attention*.cpp
 #include <dlfcn.h>
 
 #include "cuda/cuda.h"

@@ -1,5 +1,7 @@
 // Reductions whose rows lie beside each other in memory: a block takes a tile of them (loops/cuda/columns, reductions), whole or in parts.
 // And packs that selects choose (packs).
+// covers: core/executors/cuda/cuda.cpp core/loops/cuda/columns.cpp core/loops/cuda/packs.cpp
+// covers: core/loops/cuda/reductions.cpp
 #include "cuda/cuda.h"
 
 namespace thunder::test {

@@ -1,4 +1,5 @@
 // Machine code of several texts at a time (cubins).
+// covers: core/device/cuda/cubins.cpp
 #include "device/cuda/cubins.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,8 @@
 // Convolutions through cuDNN (cudnn, convolution, plan, session, library): windows, groups, layouts and dtypes against the CPU's
 // kernels. Constants of its header are compared where that is installed.
+// covers: core/executors/cuda/cudnn/convolution.cpp core/executors/cuda/cudnn/cudnn.cpp
+// covers: core/executors/cuda/cudnn/library.cpp core/executors/cuda/cudnn/plan.cpp
+// covers: core/executors/cuda/cudnn/session.cpp
 #include "cuda/cuda.h"
 
 #if __has_include(<cudnn_graph.h>)

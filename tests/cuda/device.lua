@@ -1,4 +1,5 @@
 -- What th.cuda says of a device, with the stand-ins for NVIDIA's libraries or a device: the names are torch.cuda's.
+-- covers: bindings/lua/device.c bindings/lua/device.lua
 local th = require "thunder"
 if not th.cuda.is_available() then return print "no CUDA device" end
 

@@ -1,4 +1,5 @@
 // What is declared by hand of NVIDIA's driver is what cuda.h declares, where that is installed.
+// covers: core/device/cuda/driver.cpp
 #include "device/cuda/driver.h"
 
 #include <gtest/gtest.h>

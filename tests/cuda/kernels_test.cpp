@@ -1,5 +1,8 @@
 // Kernels of callers on a CUDA device (device_kernel, cuda_kernel, cuda_text, parameters, formula, operands): of ops and of
 // executors, from source, as machine code and as functions.
+// covers: capi/options.cpp core/executors/cuda/kernels/cuda_kernel.cpp core/executors/cuda/kernels/formula.cpp
+// covers: core/executors/cuda/kernels/kernels.cpp core/executors/cuda/kernels/operands.cpp
+// covers: core/executors/cuda/kernels/parameters.cpp
 #include <atomic>
 
 #include "capi/context.h"

@@ -1,5 +1,6 @@
 // Linear algebra by cuSOLVER and cuBLAS: what factors come to together, as their signs are the library's choice.
 // covers: core/executors/cuda/cusolver/matrix_kernels.cpp core/executors/cuda/cusolver/systems.cpp
+// covers: core/executors/cuda/cusolver/*.cpp
 #include "cuda/cuda.h"
 
 namespace thunder::test {

@@ -1,5 +1,6 @@
 // Values that lie as [N, H, W, C] on a device (memory_formats, plan, cudnn's convolutions): what does and what does not, and that numbers are those of
 // the row-major order.
+// covers: core/executors/cuda/cudnn/cudnn.cpp core/executors/cuda/cudnn/plan.cpp core/program/memory_formats.cpp
 #include "cuda/cuda.h"
 
 #include "jit/explain.h"

@@ -1,5 +1,6 @@
 // What programs on a device need of its memory: what a backward computes again, what is overwritten, where scratch lies
 // (overwrites, scratch).
+// covers: core/device/cuda/memory.cpp core/program/overwrites.cpp core/program/scratch.cpp
 #include "cuda/cuda.h"
 #include "jit/explain.h"
 

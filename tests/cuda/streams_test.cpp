@@ -1,5 +1,6 @@
 // Memory that goes back and forth between our stream and those of another library (loans, event), both of which have much to do. The stand-in for the driver
 // does work as late as it may, so that what is ordered too little is wrong at each run.
+// covers: core/device/cuda/event.cpp core/device/cuda/loans.cpp core/device/cuda/streams.cpp
 #include <dlfcn.h>
 
 #include <bit>

@@ -1,4 +1,5 @@
 // Tensors on a device: their way there and back, views, and the memory pool.
+// covers: core/device/cuda/device.cpp
 #include "capi/context.h"
 #include "cuda/cuda.h"
 #include "device/cuda/device.h"

@@ -1,4 +1,5 @@
 // Products of few rows (thin): rows, dtypes and biases beside the CPU's, several in one launch, and operands that the kernel does not read.
+// covers: core/executors/cuda/cublaslt/thin.cpp
 #include "cuda/cuda.h"
 
 #include "jit/explain.h"

@@ -1,4 +1,5 @@
 // Host memory on its way to a device (staging), and batches that are there before they are asked for.
+// covers: core/device/cuda/staging.cpp
 #include "cuda/cuda.h"
 #include "tensor/batches.h"
 

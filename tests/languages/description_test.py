@@ -1,4 +1,5 @@
 """The description of the classes: what it refuses, and that every language has every member."""
+# covers: bindings/swig/emit/*.py bindings/swig/generate.py
 import importlib
 import pathlib
 import sys

@@ -1,4 +1,5 @@
 -- th.func: transforms of Lua functions, eager, compiled and composed; checkpoints.
+-- covers: bindings/lua/transform.c
 local th = require "thunder"
 local expect = require "support.expect"
 local func = th.func

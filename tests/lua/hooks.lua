@@ -1,4 +1,5 @@
 -- Hooks of a module's forward, buffers that are not saved, and what else of modules is found by path.
+-- covers: bindings/lua/module_hooks.lua
 local th = require "thunder"
 local expect = require "support.expect"
 local nn = th.nn

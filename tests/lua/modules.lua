@@ -1,4 +1,5 @@
 -- Modules and optimisers: kinds, custom forwards, train and eval, training as one program, checkpoints.
+-- covers: bindings/lua/module.c bindings/lua/nn.lua bindings/lua/optim.lua bindings/lua/optimizer.c
 local th = require "thunder"
 local expect = require "support.expect"
 local nn, optim = th.nn, th.optim

@@ -1,4 +1,5 @@
 -- Ops: positional and named arguments, operators, promotion, errors, random numbers.
+-- covers: bindings/lua/op.c
 local th = require "thunder"
 local expect = require "support.expect"
 

@@ -1,4 +1,5 @@
 -- Tensors: made from tables, read back, indexed, closed.
+-- covers: bindings/lua/tensor.c bindings/lua/tensor.lua
 local th = require "thunder"
 local expect = require "support.expect"
 

@@ -1,4 +1,5 @@
 -- Traces: every stage of a program prints, and the text runs and gives the same numbers.
+-- covers: bindings/lua/trace.c
 local th = require "thunder"
 local expect = require "support.expect"
 

@@ -2,6 +2,7 @@
 """node_cases.py [WORD...] [--compiled]: onnx's own cases of each op (onnx.backend.test), or those whose name holds a word, run by our
 importer, op by op or compiled, and compared with the expected results. What fails or is refused and is not explained in
 node_cases.toml fails the run."""
+# covers: core/onnx/rows/*.cpp core/onnx/host/*.cpp
 import collections
 import pathlib
 import re

@@ -1,4 +1,5 @@
 """Modules of modules, parameters as PyTorch lists them, and nn.init."""
+# covers: bindings/python/thunder/_init.py
 import math
 import enum
 import unittest

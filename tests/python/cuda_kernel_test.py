@@ -1,4 +1,5 @@
 """Kernels of one's own for CUDA devices, with the stand-ins for NVIDIA's libraries or a device: of ops and of executors."""
+# covers: core/executors/cuda/kernels/cuda_kernel.cpp
 import unittest
 
 import thunder as th

@@ -1,4 +1,5 @@
 """What compiled functions read of the host is seen to change, whoever calls the code that reads it: ways to reach code, times kinds of reads."""
+# covers: bindings/python/thunder/_frames.py bindings/python/src/frames.c
 import argparse
 import contextlib
 import functools

@@ -1,4 +1,5 @@
 """Modules in Python: members, forwards, state, and what they say."""
+# covers: bindings/python/thunder/_module.py bindings/python/src/module.c
 import gc
 import unittest
 import weakref

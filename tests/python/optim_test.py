@@ -1,4 +1,5 @@
 """Optimisers in Python."""
+# covers: bindings/python/src/optimizer.c
 import copy
 import unittest
 

@@ -1,4 +1,5 @@
 """Type stubs: they parse, name everything that users see, and are accepted by a type checker where there is one."""
+# covers: bindings/python/stubs/*.py
 import ast
 import pathlib
 import shutil

@@ -1,4 +1,5 @@
 """Functions of trees of leaves."""
+# covers: bindings/python/thunder/_tree.py
 import unittest
 
 import thunder as th

@@ -1,4 +1,5 @@
 """Calls past AOTAutograd's wrapper: where they are made, and that they are what autograd takes them for."""
+# covers: bindings/python/thunder/torch/_private.py bindings/python/src/exchange*.c
 import gc
 import sys
 import unittest

@@ -1,4 +1,5 @@
 """The executor torch: lines that PyTorch runs, inside of our programs."""
+# covers: bindings/python/thunder/torch/_decide.py bindings/python/thunder/torch/_record.py
 import sys
 import unittest
 from unittest import mock

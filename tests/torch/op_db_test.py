@@ -1,5 +1,6 @@
 """PyTorch's own list of ops with its samples: captured as ATen ops, replayed op by op on ours, compared. What the library lacks must be
 refused by name; what is taken must agree."""
+# covers: bindings/python/thunder/torch/aten/*.py bindings/python/thunder/torch/_rows.py
 import unittest
 import warnings
 

@@ -1,4 +1,5 @@
 """Executors that PyTorch brings for functions of ours: `torch`, line by line under PyTorch's names, and `inductor`, by regions."""
+# covers: bindings/python/thunder/torch/_by_name.py
 import shutil
 import sys
 import unittest

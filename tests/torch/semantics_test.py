@@ -1,4 +1,5 @@
 """What a compiled PyTorch function must keep: writes, views, strides, symbols, random numbers, constants, threads."""
+# covers: bindings/python/thunder/torch/_rewrites.py bindings/python/thunder/torch/_groups.py
 import gc
 import os
 import subprocess

@@ -1,4 +1,5 @@
 """Sizes that vary: one capture of Dynamo's, and one trace of ours."""
+# covers: bindings/python/thunder/torch/_graph.py
 import itertools
 import math
 import sys

@@ -1,4 +1,5 @@
 """Results in the memory of arguments and of one another: where each begins, how it lies, and what a later write shows, beside eager."""
+# covers: bindings/python/thunder/torch/_shown.py bindings/python/thunder/torch/_results.py
 import itertools
 import unittest
 

@@ -1,4 +1,5 @@
-// What one process packs another reads; whatever else is read does no worse than fail. Also covers build_id.
+// What one process packs another reads; whatever else is read does no worse than fail.
+// covers: core/base/build_id.cpp
 #include "base/artifacts.h"
 
 #include <gtest/gtest.h>

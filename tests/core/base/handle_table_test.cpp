@@ -1,4 +1,5 @@
-// Places, generations and references of handles. Also covers base/handle_history.
+// Places, generations and references of handles.
+// covers: core/base/handle_history.cpp
 #include "base/handle_table.h"
 
 #include <gtest/gtest.h>

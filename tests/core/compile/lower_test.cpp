@@ -1,4 +1,5 @@
-// From claimed nodes to steps: declining, failing while compiling, failing while running. Also covers program/kernels.
+// From claimed nodes to steps: declining, failing while compiling, failing while running.
+// covers: core/program/kernels.cpp
 #include "compile/lower.h"
 
 #include <set>

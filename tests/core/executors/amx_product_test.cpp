@@ -1,5 +1,6 @@
 // The executors of tile registers: products of every size and layout, what has no parts in bf16, and when they are taken.
 // Covers products/amx_product, products/amx_pack, base/tile_registers and products/amx.
+// covers: core/base/tile_registers.cpp core/executors/cpu/products/amx.cpp
 #include "executors/cpu/products/amx_product.h"
 
 #include <cmath>

@@ -1,5 +1,6 @@
 // Tiled attention beside its decomposition on the reference kernels: every kind of operand, layout and gradient, for each
 // set of instructions. Covers shape, forward, few_queries and backward.
+// covers: core/executors/cpu/attention/*.cpp
 #include "executors/cpu/executors.h"
 #include "jit/explain.h"
 

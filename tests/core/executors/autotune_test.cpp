@@ -1,4 +1,5 @@
 // Products that are timed once with several algorithms: what is found is right, kept, and read back.
+// covers: core/executors/cpu/products/autotune.cpp core/executors/cpu/products/choices.cpp
 #include "executors/cpu/products/autotune.h"
 
 #include <cmath>

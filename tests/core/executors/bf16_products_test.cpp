@@ -1,5 +1,6 @@
 // The executor of bf16 on vectors of f32: products of every size and layout, rounding, threads, and when it is taken.
 // Covers products/bf16, products/bf16_dot, and the bf16 kernels of cpu.
+// covers: core/executors/cpu/products/bf16_dot.cpp core/executors/cpu/products/products.cpp
 #include "executors/cpu/isa/kernels.h"
 #include "executors/cpu/products/narrow.h"
 #include "executors/cpu/products/products.h"

@@ -1,6 +1,7 @@
 // Convolutions and their gradients beside the reference: every kind of window, layout and group, for each set of
 // instructions. Covers convolution, window, planes, correlation, depthwise, winograd, winograd_weight_grad and their
 // transforms, forward, input_grad and weight_grad.
+// covers: capi/transforms.cpp core/executors/cpu/convolution/*.cpp
 #include "executors/cpu/executors.h"
 
 #include <cmath>

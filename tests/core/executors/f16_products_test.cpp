@@ -1,4 +1,5 @@
 // Products of f16: every size and layout, rounding once, and against the host executor.
+// covers: core/executors/cpu/isa/kernels.cpp core/executors/cpu/products/narrow.cpp
 #include "executors/cpu/products/narrow.h"
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// Pooling beside the reference: every kind of window and layout, for each set of instructions. Covers pooling and its kernels.
+// Pooling beside the reference: every kind of window and layout, for each set of instructions.
+// covers: core/executors/cpu/pooling/pooling.cpp
 #include "executors/cpu/executors.h"
 
 #include <bit>

@@ -1,5 +1,7 @@
 // Products of f32: every size and layout, with each algorithm, with oneDNN and without it, on any number of threads.
 // Covers products/algorithms, products/onednn and the products of isa: neon, avx2 and avx512.
+// covers: core/executors/cpu/isa/avx2.cpp core/executors/cpu/isa/avx512.cpp core/executors/cpu/isa/neon.cpp
+// covers: core/executors/cpu/products/algorithms.cpp core/executors/cpu/products/onednn.cpp
 #include "executors/cpu/products/products.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
 // Signals that arrive while products are computed. Covers base/signals and the library of onednn.
+// covers: core/executors/cpu/products/onednn.cpp
 #include <csignal>
 #include <sys/time.h>
 

@@ -1,5 +1,6 @@
-// Nodes of 16-bit reals by the kernels of f32, beside the reference: convolution, pooling, attention; and the conversions that do it.
-// Covers cpu/widened_kernel.
+// Nodes of 16-bit reals by the kernels of f32, beside the reference: convolution, pooling, attention; and the
+// conversions that do it.
+// covers: core/executors/cpu/widened_kernel.cpp
 #include "executors/cpu/widened_kernel.h"
 
 #include <bit>

@@ -1,5 +1,6 @@
 // Numbers that are formulas of symbols, in one pass for other values of these, and conditions of them.
 // covers: core/ir/conditions.cpp
+// covers: core/ir/conditions.cpp
 #include "ir/formulas.h"
 
 #include <gtest/gtest.h>

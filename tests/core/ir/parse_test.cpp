@@ -1,4 +1,5 @@
 // Also covers cursor, terms and the reader: the text of a trace, round trips and what is refused.
+// covers: core/ir/cursor.cpp core/ir/terms.cpp core/ir/trace.cpp
 #include "ir/parse.h"
 
 #include <gtest/gtest.h>

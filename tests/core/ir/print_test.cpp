@@ -1,4 +1,5 @@
 // Also covers spelling and symbols: how a trace reads.
+// covers: core/ir/spelling.cpp core/ir/symbols.cpp core/ir/trace.cpp
 #include "ir/print.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Callbacks that throw, that call what is being compiled, and that say OK by a status. Covers base/thrown.
+// Callbacks that throw, that call what is being compiled, and that say OK by a status.
+// covers: core/base/thrown.cpp
 #include <stdexcept>
 
 #include "support/function_kernel.h"

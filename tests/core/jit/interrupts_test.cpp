@@ -1,4 +1,5 @@
-// Interrupts: where they stop what is compiled and run, and what they leave behind. Covers base/interrupts.
+// Interrupts: where they stop what is compiled and run, and what they leave behind.
+// covers: core/base/interrupts.cpp
 #include "base/interrupts.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Past the recompile limit: what was kept stays, what fits nothing runs all the same, and one warning says so.
-// Also covers miss.
+// covers: core/jit/miss.cpp
 #include "support/functions.h"
 #include "support/pieces.h"
 

@@ -1,5 +1,5 @@
-// A trace as a function: what was recorded gives the same results and gradients again, wherever it runs. Also
-// covers trace_inputs.
+// A trace as a function: what was recorded gives the same results and gradients again, wherever it runs.
+// covers: core/tracer/replay.cpp core/tracer/trace_inputs.cpp
 #include "tracer/replay.h"
 
 #include "ir/print.h"

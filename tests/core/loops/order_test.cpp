@@ -1,4 +1,5 @@
-// Axes in another order: what a nest computes stays, and targets may rely on how it then lies. Also covers region.
+// Axes in another order: what a nest computes stays, and targets may rely on how it then lies.
+// covers: core/loops/region.cpp
 #include "loops/order.h"
 
 #include <gtest/gtest.h>

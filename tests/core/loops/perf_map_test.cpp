@@ -1,4 +1,5 @@
 // Sizes of functions in objects, and names of kernels. Covers loops: perf_map, kernel_name.
+// covers: core/loops/kernel_name.cpp
 #include "loops/perf_map.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Parameters of which ranks have a part each, and what is computed from them; also covers tracing_shards.
+// covers: core/tracer/tracing_shards.cpp
 #include "modules/fully_shard.h"
 
 #include "fixture.h"

@@ -1,4 +1,5 @@
 // Every kind: its forward against ops by hand, its initial values, its gradients, eager against compiled.
+// covers: core/modules/kinds/*.cpp
 #include "fixture.h"
 
 namespace thunder {

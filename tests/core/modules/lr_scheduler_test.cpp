@@ -1,5 +1,6 @@
 // Learning rates over steps, against the formulas: covers lr_scheduler, lr_steps and the rows of
 // lr_schedulers.
+// covers: core/modules/lr_schedulers.cpp core/modules/lr_steps.cpp
 #include <numbers>
 
 #include "fixture.h"

@@ -1,4 +1,5 @@
-// The tree of modules: names, paths, cycles, generations. Covers module and generation.
+// The tree of modules: names, paths, cycles, generations.
+// covers: core/modules/generation.cpp
 #include "fixture.h"
 
 namespace thunder {

@@ -1,4 +1,5 @@
-// Optimisers against their formulas in double, eager and compiled. Covers optimizer and optimizers.
+// Optimisers against their formulas in double, eager and compiled.
+// covers: core/modules/optimizers.cpp core/modules/optimizers/*.cpp
 #include "fixture.h"
 
 namespace thunder {

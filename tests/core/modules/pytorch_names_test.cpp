@@ -1,4 +1,5 @@
-// The list of names that PyTorch has and libthunder has not. Covers base/pytorch_names.
+// The list of names that PyTorch has and libthunder has not.
+// covers: core/base/pytorch_names.cpp
 #include "base/pytorch_names.h"
 
 #include "fixture.h"

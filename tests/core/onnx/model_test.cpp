@@ -1,4 +1,5 @@
 // Files that are no models, or damaged ones, do no worse than raise an error. Also covers tensors, wire and types.
+// covers: core/onnx/tensors.cpp core/onnx/types.cpp
 #include "onnx/model.h"
 
 #include "onnx/program.h"

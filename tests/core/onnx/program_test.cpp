@@ -1,5 +1,7 @@
 // Models as functions: eager, compiled, with gradients, sizes that vary; and what they refuse. Also covers
 // program_call, importer, node, load, signature, table and the rows that these models have.
+// covers: core/onnx/export/rows.cpp core/onnx/load.cpp core/onnx/node.cpp core/onnx/program_call.cpp
+// covers: core/onnx/signature.cpp core/onnx/table.cpp
 #include "onnx/program.h"
 #include "jit/explain.h"
 

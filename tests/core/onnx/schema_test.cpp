@@ -1,5 +1,7 @@
 // What a node may have: attributes, inputs and outputs, by ONNX's own schemas; and nodes that have odd ones. Also covers node, attributes, slices, windows
 // and the rows of all ops, which get what no exporter writes.
+// covers: core/onnx/attributes.cpp core/onnx/export/rows.cpp core/onnx/node.cpp core/onnx/slices.cpp
+// covers: core/onnx/windows.cpp
 #include "onnx/schema.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Factors of matrices: they multiply to what was given, and are orthonormal or triangular; their gradients agree with differences.
-// Covers ops/lapack.
+// Factors of matrices: they multiply to what was given, and are orthonormal or triangular; their gradients agree with
+// differences.
+// covers: core/jit/context.cpp core/ops/lapack.cpp
 #include <gtest/gtest.h>
 
 #include <cmath>

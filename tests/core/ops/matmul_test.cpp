@@ -1,4 +1,5 @@
 // matmul, linear and the blocked matrix_product under them, against naive loops.
+// covers: core/ops/matrix_product.cpp
 #include "ops/matrix_product.h"
 
 #include "support/gradients.h"

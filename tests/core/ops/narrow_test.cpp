@@ -1,5 +1,6 @@
 // Integers of 8, 16 and 32 bits that kernels compute as wider ones, u64, and f16. Covers ops/widened,
 // ops/convert_elements and ops/extremes.
+// covers: core/ops/convert_elements.cpp core/ops/widened.cpp
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,5 @@
 // Ops whose results' shapes depend on values: eager, taped, and refused while they are recorded.
+// covers: core/tracer/recorder.cpp
 #include <cmath>
 
 #include "support/eager.h"

@@ -1,4 +1,5 @@
 // Random numbers: the generator's published vectors, the quantile, and that draws depend on what they should.
+// covers: core/ops/normals.cpp
 #include <cmath>
 
 #include "ops/normals.h"

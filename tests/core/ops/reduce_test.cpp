@@ -1,4 +1,5 @@
 // Reductions: values over every layout, special values, dtypes, ties. Also covers the loops of fold.h.
+// covers: core/passes/fold.cpp
 #include <cmath>
 #include <limits>
 

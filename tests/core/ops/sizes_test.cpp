@@ -1,5 +1,6 @@
-// Sizes near 2^63: what is a product, a sum or a difference of them fits in 64 bits or is refused, naming op and values.
-// Also covers checked, place_view and type.
+// Sizes near 2^63: what is a product, a sum or a difference of them fits in 64 bits or is refused, naming op and
+// values.
+// covers: core/base/checked.cpp core/ir/type.cpp core/ops/place_view.cpp
 #include <deque>
 
 #include "ir/shape.h"

@@ -1,4 +1,5 @@
 // softmax and log_softmax; also covers the formulas that composites share.
+// covers: core/ops/formulas.cpp
 #include <limits>
 
 #include "support/gradients.h"

@@ -1,4 +1,5 @@
 // Also covers pattern and constants: every rule of the table, on values that break careless algebra.
+// covers: core/passes/constants.cpp core/passes/pattern.cpp
 #include "passes/algebra.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Also covers rewrite: substitution, replacement and what is kept.
+// covers: bindings/lua/kept.c core/passes/rewrite.cpp
 #include "passes/cse.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Also covers custom and guard: passes of the caller's on hand-made traces; tests/c/pass.c has them in programs.
+// covers: core/passes/custom.cpp
 #include "passes/editor.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // The plan of memory that programs of a class of sizes share: formulas that give for each size what planning for this
 // size alone gives, and the conditions under which they do.
 // covers: core/program/plan_formulas.cpp
+// covers: core/program/plan_formulas.cpp
 #include "program/class_plan.h"
 
 #include <gtest/gtest.h>

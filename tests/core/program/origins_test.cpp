@@ -1,4 +1,5 @@
-// Failures of a running program, in terms of what the user wrote. Also covers failures.
+// Failures of a running program, in terms of what the user wrote.
+// covers: core/program/failures.cpp
 #include "program/origins.h"
 
 #include "support/functions.h"

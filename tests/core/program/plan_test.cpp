@@ -1,4 +1,5 @@
-// The memory plan, seen through what compiled functions do to memory. Also covers plan_steps.
+// The memory plan, seen through what compiled functions do to memory.
+// covers: core/program/plan_steps.cpp core/program/program.cpp
 #include "program/program.h"
 
 #include <cmath>

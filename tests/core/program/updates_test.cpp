@@ -1,4 +1,5 @@
 // Updates in the memory of what they update.
+// covers: core/executors/executor.cpp
 #include "program/locations.h"
 
 #include "executors/executor.h"

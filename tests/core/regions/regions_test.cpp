@@ -1,5 +1,5 @@
-// Which lines may run as one, where they then stand, and that looking for them takes linear time. Also covers
-// forming.
+// Which lines may run as one, where they then stand, and that looking for them takes linear time.
+// covers: core/executors/host/host.cpp core/regions/forming.cpp
 #include "regions/regions.h"
 
 #include "executors/host/host.h"

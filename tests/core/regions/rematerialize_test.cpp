@@ -1,4 +1,5 @@
-// Which lines a region computes for itself rather than read their results. Also covers derivation.
+// Which lines a region computes for itself rather than read their results.
+// covers: core/regions/derivation.cpp
 #include "regions/rematerialize.h"
 
 #include "ir/verify.h"

@@ -1,5 +1,6 @@
-// Ranks in threads of this process: what collectives give, and what each rank is told when they disagree or do not come.
-// Also covers collective, world_run and world_wait.
+// Ranks in threads of this process: what collectives give, and what each rank is told when they disagree or do not
+// come.
+// covers: core/scale/collective.cpp core/scale/world_run.cpp core/scale/world_wait.cpp
 #include "scale/world.h"
 
 #include <gtest/gtest.h>

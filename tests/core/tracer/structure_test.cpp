@@ -1,4 +1,5 @@
 // Structures of values as text from outside.
+// covers: core/tracer/values.cpp
 #include "tracer/structure.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // Every op on every input it declares: the line that is recorded prints, reads back and prints the same, also when
 // each op has descended into prims.
+// covers: core/ops/samples.cpp
 #include "tracer/trace_reader.h"
 
 #include <gtest/gtest.h>

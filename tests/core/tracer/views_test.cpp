@@ -1,5 +1,5 @@
-// Views and writes in place: the eager scope, the taped one and the tracing one agree on results and on inputs. Also
-// covers aliases, tracing_recorder and tracing_finish.
+// Views and writes in place: the eager scope, the taped one and the tracing one agree on results and on inputs.
+// covers: core/tracer/tracing_finish.cpp core/tracer/tracing_recorder.cpp
 #include "support/interpret.h"
 
 namespace thunder::tests {

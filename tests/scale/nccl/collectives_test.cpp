@@ -1,5 +1,6 @@
 // Collectives of values on a GPU: on a world of one through whichever NCCL is here, and between ranks in threads through the
 // stand-in.
+// covers: core/scale/nccl/library.cpp
 #include "scale/nccl/rank_threads.h"
 
 #include "scale/nccl/library.h"

@@ -1,4 +1,5 @@
 // The place of the greatest element, found in a kernel: the host's, for every kind of row, tie and NaN.
+// covers: core/loops/llvm/argmax.cpp
 #include "core/executors/fusion/support.h"
 
 namespace thunder::fusion {

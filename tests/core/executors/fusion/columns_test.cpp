@@ -1,4 +1,5 @@
-// Sums of many rows, which are accumulated in row order, and nodes that read them. Also covers group_nodes.
+// Sums of many rows, which are accumulated in row order, and nodes that read them.
+// covers: core/executors/fusion/group_nodes.cpp
 #include "core/executors/fusion/support.h"
 
 namespace thunder::fusion {

@@ -1,5 +1,5 @@
-// Slices and concatenations inside a kernel, where an index selects the operand. Also covers group_slices, lower_slices
-// and selects of the emitter.
+// Slices and concatenations inside a kernel, where an index selects the operand.
+// covers: core/executors/fusion/group_slices.cpp core/executors/fusion/lower_slices.cpp core/loops/llvm/selects.cpp
 #include <limits>
 
 #include "core/executors/fusion/support.h"

@@ -1,4 +1,5 @@
-// Which nodes one loop nest computes, and the reason where it cannot. Also covers group_nodes.
+// Which nodes one loop nest computes, and the reason where it cannot.
+// covers: core/executors/fusion/group_nodes.cpp
 #include "executors/fusion/group.h"
 
 #include "core/executors/fusion/support.h"

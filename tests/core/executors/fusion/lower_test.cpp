@@ -1,5 +1,5 @@
-// Nests of groups: where each value is read, which sums are added up outside of the kernel, which indices are checked. Also covers
-// lower_nodes.
+// Nests of groups: where each value is read, which sums are added up outside of the kernel, which indices are checked.
+// covers: core/executors/fusion/lower_nodes.cpp
 #include "executors/fusion/lower.h"
 
 #include "core/executors/fusion/support.h"

@@ -1,4 +1,5 @@
-// Sums that run along an axis, inside a kernel. Also covers scans of the emitter.
+// Sums that run along an axis, inside a kernel.
+// covers: core/executors/cuda/scans.cpp
 #include "core/executors/fusion/support.h"
 
 namespace thunder::fusion {

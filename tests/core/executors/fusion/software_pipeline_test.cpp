@@ -1,4 +1,5 @@
 // Software-pipelined rows: any number of them, of any length, each with its own results.
+// covers: core/loops/llvm/software_pipeline.cpp
 #include "core/executors/fusion/support.h"
 
 namespace thunder::fusion {

@@ -1,4 +1,5 @@
-// What layers, and programs of other sizes, share of claiming. Also covers laid_out_regions.
+// What layers, and programs of other sizes, share of claiming.
+// covers: core/executors/fusion/laid_out_regions.cpp
 #include "executors/fusion/structural_hash.h"
 
 #include <thread>

@@ -1,4 +1,6 @@
-// ONNX Runtime as an executor. Also covers engines, region_model, runtime, session and abi. Without ONNX Runtime most are skipped.
+// ONNX Runtime as an executor. Without ONNX Runtime most are skipped.
+// covers: core/executors/engines.cpp core/executors/onnxrt/runtime.cpp core/executors/onnxrt/session.cpp
+// covers: core/executors/region_model.cpp
 #include "executors/engines.h"
 #include "executors/onnxrt/runtime.h"
 #include "support/failure.h"

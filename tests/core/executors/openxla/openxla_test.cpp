@@ -1,5 +1,11 @@
 // OpenXLA as an executor. Also covers one_engine, plugin, executable, module, line, abi; rows and its tables rows_elementwise, rows_index, rows_random,
 // rows_reduction, rows_scan, rows_shape, rows_special and rows_window. Without a PJRT plugin those that run something are skipped.
+// covers: core/executors/openxla/executable.cpp core/executors/openxla/line.cpp core/executors/openxla/module.cpp
+// covers: core/executors/openxla/plugin.cpp core/executors/openxla/rows.cpp core/executors/openxla/rows_elementwise.cpp
+// covers: core/executors/openxla/rows_index.cpp core/executors/openxla/rows_random.cpp
+// covers: core/executors/openxla/rows_reduction.cpp core/executors/openxla/rows_scan.cpp
+// covers: core/executors/openxla/rows_shape.cpp core/executors/openxla/rows_special.cpp
+// covers: core/executors/openxla/rows_window.cpp
 #include "executors/engines.h"
 #include "executors/openxla/executable.h"
 #include "executors/openxla/module.h"

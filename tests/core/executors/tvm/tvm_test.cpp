@@ -1,4 +1,5 @@
-// TVM as an executor. Also covers runtime, library and abi. Without TVM most are skipped.
+// TVM as an executor. Without TVM most are skipped.
+// covers: core/executors/tvm/library.cpp core/executors/tvm/runtime.cpp
 #include <cmath>
 #include <thread>
 

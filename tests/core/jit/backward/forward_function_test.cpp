@@ -1,4 +1,5 @@
 // What a forward gives beside its results.
+// covers: core/jit/backward/split.cpp
 #include "jit/backward/split.h"
 #include "support/functions.h"
 

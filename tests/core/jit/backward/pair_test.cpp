@@ -1,4 +1,5 @@
 // Compiled functions on tapes: a forward and a backward program, whose gradients are those of the ops one by one.
+// covers: core/ops/grad.cpp core/tracer/eager.cpp
 #include "ops/grad.h"
 #include "support/functions.h"
 #include "tracer/eager.h"

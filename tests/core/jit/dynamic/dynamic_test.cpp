@@ -1,5 +1,7 @@
-// Sizes that vary: one trace for all of them, with the results that plain sizes give. Also covers dim_masks, size_class,
-// input_symbols, tracing_words, replayed_sizes and cache/recent_programs.
+// Sizes that vary: one trace for all of them, with the results that plain sizes give.
+// covers: core/cache/recent_programs.cpp core/jit/dynamic/dim_masks.cpp core/jit/dynamic/size_class.cpp
+// covers: core/jit/input_symbols.cpp core/tracer/replayed_sizes.cpp core/tracer/tracing.cpp
+// covers: core/tracer/tracing_words.cpp
 #include "jit/dynamic/dynamic.h"
 #include "jit/explain.h"
 

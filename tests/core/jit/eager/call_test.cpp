@@ -1,4 +1,5 @@
 // How calls find programs, as options and stances say; and calls that run op by op.
+// covers: core/jit/options/compile_options.cpp
 #include "jit/options/compile_options.h"
 
 #include "support/failure.h"

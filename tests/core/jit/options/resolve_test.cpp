@@ -1,4 +1,5 @@
-// Names of PyTorch's, modes and backends become the library's own options, or are refused. Also covers inductor_options.
+// Names of PyTorch's, modes and backends become the library's own options, or are refused.
+// covers: core/jit/options/inductor_options.cpp
 #include "jit/options/resolve.h"
 
 #include <set>

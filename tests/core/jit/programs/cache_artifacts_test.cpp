@@ -1,4 +1,5 @@
 // Kernels that one process compiled spare the next one LLVM, without a folder that both see.
+// covers: capi/cache_artifacts.cpp
 #include "jit/programs/cache_artifacts.h"
 
 #include "executors/cpu/products/choices.h"

@@ -1,5 +1,7 @@
-// What the files of an exported program say; tests/cli/export.py compiles and runs them. Also covers c_source, c_header,
-// c_places, c_ops, c_names, c_runtime and c_random.
+// What the files of an exported program say; tests/cli/export.py compiles and runs them.
+// covers: core/jit/programs/c_header.cpp core/jit/programs/c_names.cpp core/jit/programs/c_ops.cpp
+// covers: core/jit/programs/c_places.cpp core/jit/programs/c_random.cpp core/jit/programs/c_runtime.cpp
+// covers: core/jit/programs/c_source.cpp
 #include "jit/programs/export_c.h"
 
 #include "jit/programs/c_ops.h"

@@ -1,5 +1,5 @@
-// Programs in files: what is loaded gives the bits of what was saved, and no file does worse than fail. Also covers
-// saved_symbols.
+// Programs in files: what is loaded gives the bits of what was saved, and no file does worse than fail.
+// covers: core/jit/programs/load_program.cpp core/jit/programs/saved_symbols.cpp
 #include "jit/programs/load_program.h"
 
 #include "support/bytes.h"

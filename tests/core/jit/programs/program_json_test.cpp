@@ -1,4 +1,5 @@
 // Leaves and programs as JSON: what is written is read back, and nothing else is read.
+// covers: core/jit/programs/saved_function.cpp
 #include "jit/programs/program_json.h"
 
 #include <cmath>

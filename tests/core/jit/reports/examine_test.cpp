@@ -1,5 +1,7 @@
 // What an examination finds: planted kernels that are wrong, NaN, ops without gradients. Covers jit/reports: examine, examine_text,
 // reference, reference_watch.
+// covers: bindings/python/thunder/examine.py core/jit/reports.cpp core/jit/reports/examine_text.cpp
+// covers: core/jit/reports/reference.cpp core/jit/reports/reference_watch.cpp
 #include "jit/reports/examine.h"
 
 #include <algorithm>

@@ -1,5 +1,8 @@
 // A profile has a row for each step, with what it has to do. Covers jit/reports: profile, profile_text, limits, compile_stats, option_use, graph,
 // kernel_sources, html, and program: watch, cost.
+// covers: core/jit/reports.cpp core/jit/reports/compile_stats.cpp core/jit/reports/graph.cpp core/jit/reports/html.cpp
+// covers: core/jit/reports/kernel_sources.cpp core/jit/reports/limits.cpp core/jit/reports/option_use.cpp
+// covers: core/jit/reports/profile_text.cpp core/program/cost.cpp core/program/watch.cpp
 #include "jit/reports/profile.h"
 
 #include "jit/explain.h"

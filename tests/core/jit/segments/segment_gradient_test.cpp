@@ -1,4 +1,5 @@
 // Gradients of functions that read values: what was computed before a break counts. Also of segment_history.
+// covers: core/tracer/segment_gradient.cpp
 #include "support/failure.h"
 #include "support/functions.h"
 

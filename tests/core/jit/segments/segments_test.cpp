@@ -1,5 +1,6 @@
-// Functions that read values: each read ends a segment, and what comes later is another program. Also covers
-// segment_cut and segment_recorder.
+// Functions that read values: each read ends a segment, and what comes later is another program.
+// covers: core/jit/segments/segment_call.cpp core/ops/builder.cpp core/tracer/segment_cut.cpp
+// covers: core/tracer/segment_recorder.cpp core/tracer/segments.cpp
 #include "jit/segments/segment_call.h"
 #include "jit/explain.h"
 

@@ -1,4 +1,5 @@
 // Schedules for machines that are described, none of which is the one at hand.
+// covers: core/loops/cpu/division.cpp
 #include "core/executors/fusion/support.h"
 #include "loops/cpu/division.h"
 

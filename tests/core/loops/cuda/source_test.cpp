@@ -1,5 +1,6 @@
 // Nests as CUDA C++: what the text says, and that NVRTC compiles it where it is installed (THUNDER_NVRTC names its library). Also covers
 // arithmetic, expressions and writer.
+// covers: core/loops/cuda/arithmetic.cpp core/loops/cuda/expressions.cpp
 #include "loops/cuda/source.h"
 
 #include "core/executors/fusion/support.h"

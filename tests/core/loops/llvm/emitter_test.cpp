@@ -1,5 +1,5 @@
-// The module's emitter: a nest in, a function that computes it out; nothing else of the library is there. Also covers nest_code,
-// lane_loops and transposed_tiles.
+// The module's emitter: a nest in, a function that computes it out; nothing else of the library is there.
+// covers: core/loops/llvm/lane_loops.cpp core/loops/llvm/nest_code.cpp core/loops/llvm/transposed_tiles.cpp
 #include "loops/emitter.h"
 
 #include <gtest/gtest.h>

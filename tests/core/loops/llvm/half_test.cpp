@@ -1,4 +1,5 @@
 // Conversions between f16 and f32, by instructions and by operations on bits, against ir/elements.h.
+// covers: core/loops/llvm/elementwise.cpp
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -1,4 +1,5 @@
 // Elementary functions of math_exp_tanh_erf, math_log and math_trig, through lanes, against the C library in double.
+// covers: core/loops/llvm/math_*.cpp
 #include "loops/llvm/math.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // LBFGS, its line search and the vectors that it works on (joint): against minima that are known, and against what a
-// step must leave when its function fails. Covers closure_steps.
+// step must leave when its function fails.
+// covers: core/modules/closure_steps.cpp
 #include "core/modules/fixture.h"
 #include "modules/optimizers/line_search.h"
 

@@ -1,5 +1,9 @@
 // Traces as ONNX graphs. Also covers graph, line, op_types and wire; rows and its tables rows_elementwise, rows_index, rows_layer,
 // rows_random, rows_reduction, rows_shape, rows_special and rows_window.
+// covers: core/onnx/export/graph.cpp core/onnx/export/line.cpp core/onnx/export/op_types.cpp core/onnx/export/rows.cpp
+// covers: core/onnx/export/rows_elementwise.cpp core/onnx/export/rows_index.cpp core/onnx/export/rows_layer.cpp
+// covers: core/onnx/export/rows_random.cpp core/onnx/export/rows_reduction.cpp core/onnx/export/rows_shape.cpp
+// covers: core/onnx/export/rows_special.cpp core/onnx/export/rows_window.cpp
 #include "onnx/export/export.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// ONNX Runtime's own ops by numbers worked out by hand. Also covers heads and operands.
+// ONNX Runtime's own ops by numbers worked out by hand.
+// covers: core/onnx/heads.cpp core/onnx/operands.cpp
 #include "onnx/program.h"
 #include "support/context.h"
 #include "support/onnx_writer.h"

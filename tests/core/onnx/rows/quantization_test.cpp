@@ -1,4 +1,5 @@
-// Quantised ops by numbers worked out by hand. Also covers windows.
+// Quantised ops by numbers worked out by hand.
+// covers: core/onnx/windows.cpp
 #include "onnx/program.h"
 #include "support/context.h"
 #include "support/eager.h"

@@ -1,4 +1,5 @@
-// The MPI library: how it is found, and the handles of each interface. tests/scale runs programs on it. Also covers mpi.
+// The MPI library: how it is found, and the handles of each interface. tests/scale runs programs on it.
+// covers: core/scale/mpi/mpi.cpp
 #include "scale/mpi/abi.h"
 
 #include <gtest/gtest.h>
