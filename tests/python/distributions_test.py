@@ -1,4 +1,5 @@
 """Distributions: densities against their own integrals and sums, draws against means and variances, in eager and compiled code."""
+# covers: bindings/python/thunder/distributions/*.py
 import unittest
 
 import numpy as np

@@ -15,7 +15,7 @@ MIRRORED = (("bindings/python/thunder/torch/aten/", "tests/torch/"), ("bindings/
             ("bindings/lua/", "tests/lua/"), ("bindings/swig/", "tests/languages/"), ("", "tests/"))
 COVERS = re.compile(r"^(?://|#|--) covers: (.*)", re.M)
 LIST = "tools/checks/uncovered.txt"
-MOST = 205  # lines of it
+MOST = 202  # lines of it
 
 
 def check(tree):

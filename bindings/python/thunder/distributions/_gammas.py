@@ -1,9 +1,10 @@
 """Distributions that are drawn of gamma variables, whose gradients are those of their quantiles."""
 import math
 
-from . import _dtypes, _ops, _thunder
+from .. import _dtypes, _ops, _thunder
+from ._base import Distribution, _together
+from ._continuous import _LocScale, _uniform_open
 from ._divergences import kl_divergence, register_kl
-from .distributions import Distribution, _LocScale, _together, _uniform_open
 
 _op = _ops.functions
 

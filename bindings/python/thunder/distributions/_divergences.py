@@ -1,9 +1,10 @@
 """Kullback-Leibler divergences of distributions, by their pair of classes; and the normal of vectors."""
 import math
 
-from . import _ops
+from .. import _ops
+from ._base import Distribution, _sum_right
+from ._continuous import EULER, Exponential, Gumbel, Independent, Laplace, LogNormal, Normal, Uniform
 from ._discrete import Bernoulli, Categorical, Geometric, Poisson
-from .distributions import (EULER, Distribution, Exponential, Gumbel, Independent, Laplace, LogNormal, Normal, Uniform, _sum_right)
 
 _op = _ops.functions
 _rules = {}

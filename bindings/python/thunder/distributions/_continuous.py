@@ -1,72 +1,12 @@
-"""Distributions that can be sampled, and of which logarithms of densities are differentiated: torch.distributions, of ops.
-
-    policy = distributions.Categorical(logits=net(state))
-    action = policy.sample()
-    loss = -policy.log_prob(action) * reward
-
-They work in compiled functions and on tapes; what is drawn follows thunder.seed(). Arguments are not checked (validate_args is taken,
-and changes nothing).
-"""
+"""Distributions of reals whose draws are functions of uniform or normal ones, and distributions of several that are independent."""
 import math
 
-from . import _create, _names, _ops, _thunder
-from ._thunder import Tensor
+from .. import _ops, _thunder
+from ._base import Distribution, _sum_right, _together
 
 _op = _ops.functions
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 EULER = 0.5772156649015329
-
-
-def _together(*values):
-    """Numbers and tensors as tensors of one shape."""
-    tensors = [value if isinstance(value, Tensor) else _create.tensor(float(value)) for value in values]
-    return _op["broadcast_tensors"](tensors) if len(tensors) > 1 else tensors
-
-
-def _sum_right(x, dims):
-    return _op["sum"](x, list(range(x.ndim - dims, x.ndim))) if dims else x
-
-
-class Distribution:
-    """What all have in common: batch_shape, of the parameters; event_shape, of one draw."""
-    has_rsample = False
-    support = None
-
-    def __init__(self, batch_shape=(), event_shape=(), validate_args=None):
-        self.batch_shape, self.event_shape = tuple(batch_shape), tuple(event_shape)
-
-    def _shape(self, sample_shape):
-        return [*sample_shape, *self.batch_shape, *self.event_shape]
-
-    def rsample(self, sample_shape=()):
-        """A draw that gradients pass to the parameters."""
-        raise NotImplementedError(f"{type(self).__name__} has no rsample(): its draws have no gradient; sample() draws, log_prob() scores them")
-
-    def sample(self, sample_shape=()):
-        """A draw of the shape sample_shape + batch_shape + event_shape, without gradients."""
-        return _op["detach"](self.rsample(sample_shape))
-
-    def log_prob(self, value):
-        raise NotImplementedError(f"{type(self).__name__} has no log_prob()")
-
-    def entropy(self):
-        raise NotImplementedError(f"{type(self).__name__} has no entropy()")
-
-    def cdf(self, value):
-        raise NotImplementedError(f"{type(self).__name__} has no cdf()")
-
-    def icdf(self, value):
-        raise NotImplementedError(f"{type(self).__name__} has no icdf()")
-
-    @property
-    def stddev(self):
-        return _op["sqrt"](self.variance)
-
-    def perplexity(self):
-        return _op["exp"](self.entropy())
-
-    def __repr__(self):
-        return f"{type(self).__name__}(batch_shape={self.batch_shape}, event_shape={self.event_shape})"
 
 
 class _LocScale(Distribution):
@@ -294,10 +234,3 @@ class Independent(Distribution):
 
     def entropy(self):
         return _sum_right(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
-
-
-from ._discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson  # noqa: E402, F401
-from ._divergences import MultivariateNormal, kl_divergence, register_kl  # noqa: E402, F401
-from ._gammas import Beta, Chi2, Dirichlet, Gamma, StudentT  # noqa: E402, F401
-
-__getattr__ = _names.getattr_of(__name__)

@@ -1,9 +1,9 @@
 """Distributions of whole numbers and of categories, by probabilities or by logits."""
 import math
 
-from . import _create, _ops
-from ._thunder import Tensor
-from .distributions import Distribution, _together
+from .. import _create, _ops
+from .._thunder import Tensor
+from ._base import Distribution, _together
 
 _op = _ops.functions
 
