@@ -2,6 +2,7 @@
 import copy
 import typing
 
+import elsewhere
 import ways
 from programs import PLACES, SIZES
 
@@ -34,6 +35,8 @@ EXPLAINED = {
     "written in place after the loss had used it": "a gradient by what an argument held before a write is refused",
     "this view was taken outside of the tape": "a view taken in no_grad() is outside of the tape: a write behind it is refused",
     "and backward() inside of that": "a backward inside that would give an argument a gradient is refused",
+    "cannot be written": "C and ONNX are written of what docs/programs.md and docs/engines.md name",
+    "there is no type for": "C has no type for bfloat16 and float16",
     "share one place in memory": "a write to a part of a view that overlaps itself is refused, even if that part does not",
 }
 
@@ -63,6 +66,7 @@ _BATCHES = (lambda program: "draw" in program.kinds or _writes_captured(program)
 _COPIES = (_writes_captured, "captured tensors are in the file, where it writes them")
 _WRITES = (does("write", "writes captured", "draw", "no_grad"),
     "what a model writes, or its random state, are further inputs and outputs")
+_OF_SEEDS = (does("draw"), "C and Lua tell no state of the generator")
 _LENT = (lambda program: any("(array" in text for _, text in program.body),
     "memory of an array is taken for a constant")
 _NO_PARAMETER = (lambda program: all("state.weight" not in text for _, text in program.body), "it reads no parameter")
@@ -71,6 +75,7 @@ _NO_COPY = (lambda program: True, "copy.copy() of a module is refused: deepcopy(
 _ITSELF = {"flags": "an op that changes nothing gives the tensor itself, on a tape a view of it"}
 _OF_BATCHES = {name: "results op by op may lie in the memory of a batch" for name in ("memory", "strides", "flags",
     "later")}
+_DENSE = {"strides": "results are dense arrays, or read from a file", "flags": "what C and files give requires no gradient"}
 _OF_FILES = {"host": "a program in a file has no host", "error": "what a program in a file refuses is a th.Error"}
 
 
@@ -115,6 +120,8 @@ DOORS = {
     "saved": _compiled(ways.saved(), UNCHANGED, _COPIES, lacks=_OF_FILES, slow=True),
     "traced": _compiled(ways.traced, UNCHANGED, lacks=_OF_FILES, slow=True),
     "onnx": _compiled(ways.by_onnx, UNCHANGED, _WRITES, lacks=_OF_FILES, slow=True),
+    "exported as C": _compiled(elsewhere.as_c, UNCHANGED, _COPIES, _OF_SEEDS, lacks=_OF_FILES | _DENSE, slow=True),
+    "saved, from Lua": _compiled(elsewhere.by_lua, UNCHANGED, _COPIES, _OF_SEEDS, lacks=_OF_FILES | _DENSE, slow=True),
     "module copied": _eager(ways.with_state(copy.copy), refuses=[_NO_COPY]),
     "module deep copied": _eager(ways.with_state(copy.deepcopy)),
     "module loaded": _eager(ways.with_state(ways.loaded_state)),

@@ -79,7 +79,7 @@ def registry():
 
 _DRAWS = {"bernoulli", "dropout1d", "dropout2d", "dropout3d", "rand_like", "randn_like", "multinomial", "dropout",
     "alpha_dropout", "feature_alpha_dropout", "feature_dropout", "rrelu", "gumbel_softmax", "cauchy", "exponential",
-    "geometric", "log_normal", "normal", "random", "uniform", "standard_gamma"}
+    "geometric", "log_normal", "normal", "random", "uniform", "standard_gamma", "poisson"}
 _ROUGH = {"masked_select", "repeat_interleave"}  # whose shapes depend on values
 
 
@@ -122,7 +122,7 @@ def draw(w):
     return r.choice([
         "$ = lib.rand(2, 3)", "$ = lib.randn(4)", f"$ = lib.rand_like({name})", f"$ = {name} * lib.rand(())",
         f"$ = lib.nn.functional.dropout({name}, 0.5)", f"$ = lib.randn({name}.shape) + {name}",
-        "$ = lib.randint(0, 5, (4,))", "$ = lib.randperm(4)", f"$ = lib.bernoulli({name}.sigmoid())",
+        "$ = lib.randint(0, 5, (4,))", "$ = lib.randperm(4)", f"$ = lib.bernoulli({name}.sigmoid())", f"$ = lib.poisson({name}.abs())",
         f"{name}.uniform_()", f"{name}.normal_()", f"{name}.bernoulli_(0.5)", "$ = lib.rand(k + 1)"])
 
 

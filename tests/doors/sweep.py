@@ -49,6 +49,8 @@ def _writes_what_has_one(wanted, call):
 def differences(wanted, got, door, tolerance):
     """(call, observable, text) of each difference."""
     for call, name in got.seen:
+        if name == "error" and name in door.lacks and bool(wanted.seen[call, name]) != bool(got.seen[call, name]):
+            yield call, name, f"{got.seen[call, name]}, right is {wanted.seen[call, name]} ({'; '.join(map(str, got.errors[:1]))})"
         if name in DERIVED or name in door.lacks or door.whole and name == "draws" and wanted.errors:
             continue
         if name == "gradients" and _writes_what_has_one(wanted.seen, call):

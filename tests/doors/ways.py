@@ -130,7 +130,7 @@ def batched(compiled=False):
 
 # ---- programs that outlive the function ----
 
-def _prepared(f, arguments, library, options):
+def prepared(f, arguments, library, options):
     made = library.compile(f, **options)
     made.prepare(*arguments)
     return made
@@ -145,7 +145,7 @@ def saved(**options):
             if not loaded:
                 with tempfile.TemporaryDirectory() as folder:
                     path = os.path.join(folder, "program.thunder")
-                    library.save_program(_prepared(f, arguments, library, options), path)
+                    library.save_program(prepared(f, arguments, library, options), path)
                     loaded.append(library.load_program(path))
             return loaded[0](*arguments), None
         return run
@@ -160,7 +160,7 @@ def by_onnx(f, module, library):
         if not loaded:
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "program.onnx")
-                made = _prepared(f, arguments, library, {"dynamic": False})
+                made = prepared(f, arguments, library, {"dynamic": False})
                 library.export_onnx(made, path)
                 loaded.extend([library.load_program(path), len(library.signature(made)["outputs"])])
         results = loaded[0](*[one for one in arguments if libraries.is_tensor(one)])
