@@ -1,6 +1,7 @@
 """Optimisers in Python."""
 # covers: bindings/python/src/optimizer.c
 import copy
+import pickle
 import unittest
 
 import thunder as th
@@ -92,6 +93,14 @@ class Training(unittest.TestCase):
         for weight, master in zip(weights, masters):
             self.assertEqual((weight.dtype, master.dtype), (th.bfloat16, th.float32))
             self.assertEqual(weight.tolist(), master.to(th.bfloat16).tolist())
+
+    def test_what_is_not_copied_says_what_to_write(self):
+        made = optim.SGD(nn.Linear(2, 2).parameters(), lr=0.1)
+        schedule = optim.lr_scheduler.LambdaLR(made, lambda step: 0.9 ** step)
+        for one, text in ((made, "SGD: .*by load_state_dict"), (schedule, "LambdaLR: .*functions that a schedule calls are given again")):
+            for way in (copy.copy, copy.deepcopy, pickle.dumps):
+                with self.assertRaisesRegex(TypeError, text):
+                    way(one)
 
     def test_options_and_numbers_of_an_optimiser(self):
         w = th.ones(2)

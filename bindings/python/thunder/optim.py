@@ -69,6 +69,11 @@ class _State:
         self._state()._load(path, True)
         return self
 
+    def __reduce__(self):
+        functions = "; functions that a schedule calls are given again" if isinstance(self, ScheduleBase) else ""
+        raise TypeError(f"{type(self).__name__}: optimisers and schedules are neither copied nor pickled: make another one, and give it this "
+                        f"one's numbers by load_state_dict(...state_dict()), or save(path) and load(path){functions}")
+
 
 class _Group(collections.abc.MutableMapping):
     """A group of parameters: opt.param_groups[0]["lr"]. What is written is what the next step has; of lr and step nothing is compiled
