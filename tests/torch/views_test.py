@@ -140,6 +140,17 @@ class Views(unittest.TestCase):
             for _ in range(2):
                 self.beside(made, run, (torch.arange(24.0).view(4, 6),), gradient, f"{name}, dynamic = {dynamic}, gradients: {gradient}")
 
+    def test_views_of_one_value_are_written_behind_a_graph_break(self):
+        def f(x):
+            row = (x * 2)[0:1]
+            number = row.squeeze()
+            row[0] = 0
+            if row[0] < 3:
+                row[0] = 2
+            return number
+        for x in (torch.arange(3), torch.arange(3.0)):
+            self.assertEqual(torch.compile(f, backend="thunder")(x).tolist(), f(x).tolist())
+
     def test_of_complex_numbers(self):
         z = torch.complex(torch.arange(6.0).view(2, 3), torch.arange(6.0).view(2, 3) + 1)
         for f in (lambda z: z.conj().imag, lambda z: z.real, lambda z: torch.view_as_real(z), lambda z: (z * 2).t(),

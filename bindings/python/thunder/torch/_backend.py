@@ -113,7 +113,8 @@ def _compiled(graph, options):
 def _program(module, fakes, options, by_torch, noted, broken, donated=None, visible=None, frozen=None, aliases=()):
     """As below; a graph that the library cannot take runs as a whole by PyTorch."""
     try:
-        graph = Graph(module, None if by_torch.whole else visible, by_torch, frozen if options.get("freezing") else None, donated is None, aliases)
+        graph = Graph(module, None if by_torch.whole else visible, by_torch, frozen if options.get("freezing") else None, donated is None, aliases,
+                      visible is not None)
         graph.is_backward, graph.broken = donated is not None, broken
         noted.append(weakref.ref(graph))
         return _own_program(graph, fakes, options, donated or (), noted, frozen)

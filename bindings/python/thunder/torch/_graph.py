@@ -50,9 +50,9 @@ def _ours(value):
 class Graph:
     """What the compiled program is made of: `replay` is traced; `results` says how what it gives becomes torch's results, `sizes` which
     of torch's arguments it has. `visible`: so many results are the user's, those behind them what a backward is given. `frozen`: inputs that are constants,
-    by their numbers. `shares`, `aliases`: of the results, as Results has them."""
+    by their numbers. `shares`, `aliases`, `recorded`: of the results, as Results has them."""
 
-    def __init__(self, module, visible=None, by_torch=lambda node: "", frozen=None, shares=True, aliases=()):
+    def __init__(self, module, visible=None, by_torch=lambda node: "", frozen=None, shares=True, aliases=(), recorded=False):
         self.module = module
         self.kept = []  # calls of PyTorch's, of every trace
         _rewrites.assert_probabilities(module.graph)
@@ -70,7 +70,7 @@ class Graph:
         frozen = {at: tensor for at, tensor in (frozen or {}).items() if self.inputs[at] not in written}
         self.frozen = tuple(frozen)
         self.sizes = _symbols.Sizes(self.inputs, frozen)
-        self.results = _results.Results(module.graph, self.inputs, self.sizes, visible, shares, aliases)
+        self.results = _results.Results(module.graph, self.inputs, self.sizes, visible, shares, aliases, recorded)
         self.constants = {node: _ours(operator.attrgetter(node.target)(module)) for node, _ in self.nodes if node.op == "get_attr"}
         self.constants.update((self.inputs[at], _ours(tensor)) for at, tensor in frozen.items())
         for node in self.inputs:

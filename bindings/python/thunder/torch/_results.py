@@ -110,11 +110,11 @@ class Count:
 class Results:
     """The results of a graph: which of them the program makes, and how each becomes what torch gets. `visible`: how many are the user's; None:
     all. `shares`: whether those are in one memory that are so in eager. `aliases`: the numbers of those that torch shows anew in the memory
-    of an argument, by where this one lies in its own."""
+    of an argument, by where this one lies in its own. `recorded`: whether autograd takes the results, each for a tensor of its own."""
 
-    def __init__(self, graph, inputs, sizes, visible, shares=True, aliases=()):
+    def __init__(self, graph, inputs, sizes, visible, shares=True, aliases=(), recorded=False):
         output = next(node for node in reversed(graph.nodes) if node.op == "output")
-        self.inputs, self.sizes, self.made, self.aliases = inputs, sizes, {}, aliases
+        self.inputs, self.sizes, self.made, self.aliases, self.recorded = inputs, sizes, {}, aliases, recorded
         self.stored = {node.args[1]: node.args[0] for node in stores(graph)}
         self.written = set(self.stored.values())
         nodes = [_private.token_of(node) if isinstance(node, torch.fx.Node) else node for node in output.args[0]]
@@ -160,7 +160,7 @@ class Results:
             return Argument(self.inputs.index(node))
         if at in self.parts:
             root, way, first = self.parts[at]
-            return Part(self._computed(root, True), way, self.sizes, first)
+            return Part(self._computed(root, True), way, self.sizes, first, self.recorded)
         root, way = viewed(node)
         if self._is_argument(root) and isinstance(root.meta.get("val"), torch.Tensor):
             return Shown(self.inputs.index(root), root, way, self.sizes)

@@ -94,13 +94,13 @@ class Shown(Argument):
 
 class Part:
     """A view of a result, or of what is computed on the way to results and seen by several of them. `first`: whoever has no views is
-    that tensor itself; others are tensors of their own, which are no views to autograd of a result that it may give a gradient."""
+    that tensor itself; others are views of it, or, where autograd may give it a gradient (`apart`), tensors of their own."""
 
-    def __init__(self, whole, way, sizes, first):
-        self.whole, self.views, self.first = whole, Views(way, sizes), first
+    def __init__(self, whole, way, sizes, first, apart):
+        self.whole, self.views, self.first, self.apart = whole, Views(way, sizes), first, apart or not way
 
     def of(self, arguments):
         return self.views.counted(arguments)
 
     def given(self, made, steps):
-        return made if self.first else seen(made.detach(), steps)
+        return made if self.first else seen(made.detach() if self.apart else made, steps)
