@@ -11,9 +11,36 @@ if support.HAVE:
     import torch
 
     import thunder
+    from torch.utils._pytree import tree_map_only
+
     from thunder.torch import _backend, _private
 
     BUILTIN = type(len)
+
+    class Holder(torch.Tensor):
+        """A tensor that holds one other."""
+
+        @staticmethod
+        def __new__(cls, inner):
+            return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, requires_grad=inner.requires_grad)
+
+        def __init__(self, inner):
+            self.inner = inner
+
+        def __repr__(self):
+            return f"Holder({self.inner})"
+
+        def __tensor_flatten__(self):
+            return ["inner"], None
+
+        @staticmethod
+        def __tensor_unflatten__(tensors, context, size, stride):
+            return Holder(tensors["inner"])
+
+        @classmethod
+        def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+            args, kwargs = tree_map_only(Holder, lambda one: one.inner, (args, kwargs or {}))
+            return tree_map_only(torch.Tensor, Holder, function(*args, **kwargs))
 
 
 def called(compiled):
@@ -135,6 +162,13 @@ class Direct(support.Beside if support.HAVE else unittest.TestCase):
             x = torch.ones(2, 2, requires_grad=True)
             if function is not writes:
                 self.assertFalse(goes_around(trained(support.compiled(function), x)))
+
+    def test_tensors_that_hold_one_other_are_left_to_it(self):
+        x = torch.randn(3)
+        for f, argument in ((lambda x: x + 1, Holder(x)), (lambda x: Holder(x + 1), x)):
+            made = support.compiled(f)(argument)
+            self.assertIs(type(made), Holder)
+            self.assertEqual(made.inner.tolist(), (x + 1).tolist())
 
     def test_autocast_is_left_to_it(self):
         compiled = support.compiled(lambda x: x @ x)

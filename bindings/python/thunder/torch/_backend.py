@@ -198,7 +198,7 @@ def backend(graph, example_inputs, *, mode=None, options=None):
     _use_threads(torch.get_num_threads())
     for index in _private.cuda_devices(example_inputs):
         _borrow(index)
-    noted, broken, parts = [], _private.break_behind(graph), _direct.Parts(example_inputs)
+    noted, broken, parts = [], _private.break_behind(graph), _direct.Parts(graph, example_inputs)
 
     def compiler(module, fakes, **more):
         return _program(module, fakes, options, by_torch, noted, broken, **more)

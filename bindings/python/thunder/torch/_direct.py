@@ -67,14 +67,14 @@ def _of_arguments(program):
 class Parts:
     """What was compiled of one graph, as it becomes known: AOTAutograd compiles a backward when it first runs."""
 
-    def __init__(self, inputs):
-        self.inputs, self.around = inputs, _private.around()
+    def __init__(self, graph, inputs):
+        self.inputs, self.around, self.wraps = inputs, _private.around(), _private.wraps(graph)
         self.facts, self.forward, self.backward, self.tangents, self.trains = None, None, None, None, False
 
     def noted(self, program, facts, fakes, trains):
         self.forward, self.trains = _of_arguments(program), trains
         records, more = self.around
-        plain = not more and (records or not trains) and _private.has_nothing_to_do(facts, fakes, self.inputs)
+        plain = not more and not self.wraps and (records or not trains) and _private.has_nothing_to_do(facts, fakes, self.inputs)
         self.facts = facts if plain else None
 
     def noted_backward(self, program, fakes):

@@ -18,7 +18,8 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._guards import TracingContext
 from torch.fx import _symbolic_trace
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils._python_dispatch import _disable_current_modes, is_traceable_wrapper_subclass
+from torch.utils._pytree import tree_leaves
 
 from . import _rows
 
@@ -88,6 +89,13 @@ def inductor(function, inputs):
     from torch._inductor.compile_fx import compile_fx
     with torch.no_grad(), without_modes():
         return compile_fx(make_fx(function)(*inputs), list(inputs))
+
+
+def wraps(graph):
+    """Whether tensors that hold others (DTensor, jagged ones) are among what a graph of Dynamo's takes or computes. The record of
+    AOTAutograd's wrapper is of the tensors inside, as many as those where each holds one."""
+    values = (node.meta.get("example_value", node.meta.get("val")) for node in graph.graph.nodes)
+    return any(is_traceable_wrapper_subclass(leaf) for value in values for leaf in tree_leaves(value))
 
 
 def has_nothing_to_do(facts, fakes, inputs):
