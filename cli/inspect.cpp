@@ -43,6 +43,7 @@ local function show_model(s)
   table.sort(sets)
   print(("%s: ONNX of %s, opsets %s"):format(file, s.producer ~= "" and s.producer or "an unknown producer", table.concat(sets, ", ")))
   list("inputs", s.inputs, "")
+  if #s.optional_inputs > 0 then list("inputs that may be left out", s.optional_inputs, "") end
   list("outputs", s.outputs, "")
   print(("weights: %d tensors, %d bytes"):format(s.weights, s.weight_bytes))
   list_ops(s.operators, "")

@@ -51,6 +51,8 @@ dim that varies gets the size of `--dim NAME=SIZE`, or 2.
   Small ones of integers and booleans are constants, since they hold sizes and axes. Aligned data is used in place in the mapped file: a write stays
   in the process, and the file must not be truncated meanwhile. Other data is copied when the model is first called or its module is first requested;
   opening a file reads none of it. A weight whose value a node needs while it is traced (a scale of Resize) can no longer be written.
+- **Inputs with an initializer** may be given, behind the others or by name, and else the initializer stands in, as ONNX has it from IR version 4
+  on. `th.signature` has them as `optional_inputs`. In older files, which list all weights as inputs, weights are no inputs.
 - **Shapes.** Values computed from `Shape`, `Size` and constants are evaluated while tracing, as formulas where sizes vary, so such nodes add nothing
   to the trace. A shape, an axis or a size that is computed from data is only known op by op; compiled with `fullgraph = false`, the function has a
   graph break there.

@@ -63,7 +63,7 @@ const Program::Weight* Importer::weight(const Frame& frame, std::string_view nam
   const Frame* at = &frame;
   while (at->outer && !at->values.contains(name)) at = at->outer;
   const Program::Weight* w = at->main ? program_.weight(name) : nullptr;
-  return w && !w->path.empty() ? w : nullptr;
+  return w && !w->path.empty() && !given_.contains(name) ? w : nullptr;
 }
 
 void Importer::set_current_node(const NodeProto& proto) {
@@ -88,7 +88,12 @@ std::vector<Value> Importer::run(std::span<const Value> inputs, std::span<const 
   Frame frame;
   frame.main = true;
   frame.opsets = program_.model().opsets;
-  for (size_t i = 0; i < inputs.size(); i++) frame.values.emplace(program_.inputs()[i].name, inputs[i]);
+  for (size_t i = 0; i < inputs.size(); i++) {
+    const std::string_view name = program_.all_inputs()[i].name;
+    if (i >= program_.inputs().size() && !inputs[i].is_present()) continue;
+    frame.values.emplace(name, inputs[i]);
+    given_.insert(name);
+  }
   nodes(frame, program_.model().graph.nodes);
   std::vector<Value> out;
   for (const std::string& name : wanted) {

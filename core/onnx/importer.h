@@ -2,6 +2,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "onnx/node.h"
 #include "onnx/program.h"
@@ -59,6 +60,7 @@ class Importer {
   std::string place_text_;                   // of the node at work
   const char* place_ = nullptr;              // the same as the scope's store keeps it; null: not yet
   std::shared_ptr<Store> place_store_;       // which may become another one at any op
+  std::unordered_set<std::string_view> given_;  // inputs of the main graph, in place of a weight or not
   std::vector<const FunctionProto*> calls_;  // that are at work, so that a cycle is refused
   size_t graphs_ = 0, nodes_ = 0;
 };

@@ -38,6 +38,10 @@ Program::Program(std::string name, Model model, TensorReader reader, const Modul
   add_initializers(environment);
   for (const ValueInfo& in : model_.graph.inputs)
     if (!weights_.contains(in.name)) inputs_.push_back(in);
+  required_ = inputs_.size();
+  // Older files list all weights as inputs, which no call gives.
+  for (const ValueInfo& in : model_.graph.inputs)
+    if (model_.ir_version >= 4 && weights_.contains(in.name)) inputs_.push_back(in);
   if (!outputs_.empty()) return;
   for (const ValueInfo& out : model_.graph.outputs) outputs_.emplace_back(out.name);
 }

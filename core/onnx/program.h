@@ -28,8 +28,10 @@ class Program : public Function {
   const Model& model() const { return model_; }
   // The weights, which are read when they are first asked for.
   const Ref<Module>& module();
-  // Inputs of the graph without an initializer.
-  std::span<const ValueInfo> inputs() const { return inputs_; }
+  // Inputs of the graph without an initializer, which a call must give.
+  std::span<const ValueInfo> inputs() const { return {inputs_.data(), required_}; }
+  // Those, and behind them inputs whose initializer stands in where a call gives nothing.
+  std::span<const ValueInfo> all_inputs() const { return inputs_; }
   // The input of a leaf of a call. Throws if there is none.
   const ValueInfo& input(const std::string& path) const { return inputs_[input_at(path)]; }
   std::span<const std::string> outputs() const { return outputs_; }
@@ -62,6 +64,7 @@ class Program : public Function {
   std::once_flag read_;
   Ref<Module> module_;
   std::vector<ValueInfo> inputs_;
+  size_t required_ = 0;
   std::vector<std::string> outputs_;
   std::unordered_map<std::string_view, Weight> weights_;
   std::mutex mutex_;  // of the constants

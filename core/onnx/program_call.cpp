@@ -90,8 +90,8 @@ Ref<Status> Program::call(Scope& scope, const Values& in, Values& out) {
   for (size_t i = 0; i < inputs.size(); i++) {
     if (inputs_[i].kind == ValueInfo::Kind::sequence && !inputs[i].list)
       inputs[i].list = std::make_shared<const std::vector<Value>>();
-    require(inputs[i].is_present() || inputs_[i].kind == ValueInfo::Kind::optional, name(), ": input '",
-            inputs_[i].name, "' is missing");
+    const bool may_miss = i >= required_ || inputs_[i].kind == ValueInfo::Kind::optional;
+    require(inputs[i].is_present() || may_miss, name(), ": input '", inputs_[i].name, "' is missing");
   }
   for (const Value& v : importer.run(inputs, outputs_)) {
     if (!v.is_present())

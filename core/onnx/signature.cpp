@@ -111,7 +111,8 @@ std::string Program::signature() const {
   return cat("{\"format\":\"onnx\",\"file\":", quote_json(file()), ",\"producer\":", quote_json(model_.producer),
              ",\"opsets\":{",
              join(model_.opsets, ",", [](auto& o) { return cat(quote_json(o.domain), ":", o.version); }),
-             "},\"inputs\":[", join(inputs_, ",", value_json), "],\"outputs\":[",
+             "},\"inputs\":[", join(inputs(), ",", value_json), "],\"optional_inputs\":[",
+             join(all_inputs().subspan(required_), ",", value_json), "],\"outputs\":[",
              join(outs, ",", [](const std::string& o) { return o; }), "],\"weights\":", tensors,
              ",\"weight_bytes\":", bytes, ",\"operators\":[", contents.operators(), "],\"unsupported\":[",
              contents.unsupported(), "],\"nodes\":[", nodes_of(model_.graph), "]}");

@@ -116,7 +116,7 @@ THUNDER_CHECK thunder_status *thunder_program_load_bytes(thunder_context *contex
 THUNDER_CHECK thunder_status *thunder_compiled_module(const thunder_compiled *compiled,
     thunder_module **out) THUNDER_NOEXCEPT;
 /* What it takes and gives, as JSON: {"inputs": [{"name", "dtype", "dims"}], "outputs": ...}, where a dim is a size, or the name of one
- * that varies ("": it has none). Of an ONNX model also its "opsets", its "operators" and how often it has each, its "nodes", and those that are
+ * that varies ("": it has none). Of an ONNX model also its "optional_inputs", in whose place weights stand, its "opsets", its "operators" and how often it has each, its "nodes", and those that are
  * "unsupported", each with the reason. Of a file of saved programs these are the first one's, and "programs" has each, also with its
  * "constants" (inputs that are no tensors), "weights", "weight_bytes" and "operators". "" before a function that is none of a file has been compiled. [X] */
 const char *thunder_compiled_signature(thunder_compiled *compiled) THUNDER_NOEXCEPT;

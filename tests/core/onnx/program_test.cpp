@@ -101,6 +101,36 @@ TEST_F(Imported, takes_inputs_by_name) {
   failed->release();
 }
 
+// y = x * scale + shift, where a call may give the scale; the shift is a weight that no input names.
+std::string model_with_a_default() {
+  GraphText g;
+  g.nodes = {node("Mul", {"x", "scale"}, {"h"}), node("Add", {"h", "shift"}, {"y"})};
+  g.initializers = {floats("scale", {1}, {2}), floats("shift", {1}, {1})};
+  g.inputs = {value_info("scale", kFloat, {1}), value_info("x", kFloat, {"n"})};
+  g.outputs = {value_info("y", kFloat, {"n"})};
+  return model(g);
+}
+
+TEST_F(Imported, takes_inputs_that_have_an_initializer_or_that) {
+  const Ref<Tensor> x = tensor({2}, {1, 2}), scale = tensor({1}, {10});
+  for (const bool eager : {true, false}) {
+    const Ref<Compiled> f = load(model_with_a_default(), option("disable", Any::boolean(eager)).get());
+    EXPECT_EQ(data(*call(*f, {x})), (Floats{3, 5})) << error;
+    EXPECT_EQ(data(*call(*f, {x, scale})), (Floats{11, 21})) << error;
+    auto in = make<Values>(), out = make<Values>();
+    in->open(true, "");
+    in->key("scale"), in->push(scale);
+    in->key("x"), in->push(x);
+    in->close();
+    EXPECT_EQ(f->call(*in, *out), nullptr);
+    EXPECT_EQ(data(*(*out)[0].tensor), (Floats{11, 21}));
+    EXPECT_EQ(data(*call(*f, {x})), (Floats{3, 5})) << error;
+    const std::string signature = dynamic_cast<const Program&>(f->function()).signature();
+    EXPECT_NE(signature.find("\"optional_inputs\":[{\"name\":\"scale\""), std::string::npos) << signature;
+    EXPECT_NE(refusal(*f, {}).find("input 'x' is missing"), std::string::npos) << error;
+  }
+}
+
 TEST_F(Imported, is_traced_once_for_sizes_that_vary) {
   const Ref<Compiled> f = load(layer_model(), option("dynamic", Any::boolean(true)).get());
   for (int64_t batch : {2, 5, 9}) {
