@@ -1,11 +1,39 @@
 #include "modules/fully_shard.h"
 
+#include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
 #include "ops/world_collectives.h"
 #include "tensor/transfer.h"
 
 namespace thunder {
+namespace {
+
+// Whether its children are numbered, as those of a ModuleList, a Sequential or Lua's lists are.
+bool is_list(const Module& m) {
+  const auto numbered = [](const Module::Child& c) { return c.name.find_first_not_of("0123456789") == c.name.npos; };
+  return std::all_of(m.children().begin(), m.children().end(), numbered);
+}
+
+// The units of parameters below a module, each in the first that has it.
+class Units {
+ public:
+  explicit Units(RankAxesSlot& slot) : slot_(slot) {}
+  void visit(const Module& m, int64_t unit, bool in_list) {
+    for (const Module::NamedSlot& t : m.tensors()) of_.try_emplace(t.tensor.get(), unit);
+    const bool begins = is_list(m) && !in_list;
+    for (const Module::Child& child : m.children())
+      visit(*child.module, begins ? slot_.add_unit() : unit, in_list || begins);
+  }
+  int64_t of(const Tensor& t) const { return of_.at(&t); }
+
+ private:
+  RankAxesSlot& slot_;
+  std::unordered_map<const Tensor*, int64_t> of_;
+};
+
+}  // namespace
 
 Ref<Tensor> shard_of(const ScopeEnvironment& environment, const Tensor& whole, const Sharding& how) {
   TensorType type = whole.type();
@@ -28,10 +56,12 @@ void fully_shard(const ScopeEnvironment& environment, Module& module, std::strin
   require(axes != nullptr, "fully_shard: this context has no mesh");
   const int64_t ranks = axes->size(axis), index = axes->index(axis);
   slot.note_shards();
+  Units units(slot);
+  units.visit(module, slot.add_unit(), false);
   module.replace_parameters([&](const Ref<Tensor>& t) {
     if (t->type().rank() == 0 || t->sharding()) return t;
     const auto how = std::make_shared<const Sharding>(
-        Sharding{std::string(axis), ranks, index, t->sizes()[0], reshard_after_forward});
+        Sharding{std::string(axis), ranks, index, t->sizes()[0], reshard_after_forward, units.of(*t)});
     Ref<Tensor> part = shard_of(environment, *t, *how);
     part->set_sharding(how);
     return part;
@@ -44,7 +74,8 @@ Tensor* gather_shard(Scope& scope, Tensor* shard, std::string_view path) {
   Tensor* whole = nullptr;
   scope.run_formulas([&] {
     Builder& b = scope.builder();
-    Var x = b.call("prims.all_gather", {b.var(scope.enter(part)), std::string_view(how.axis), how.ranks, how.reshard});
+    Var x = b.call("prims.all_gather", {b.var(scope.enter(part)), std::string_view(how.axis), how.ranks, how.reshard,
+                                        how.unit});
     if (how.part() * how.ranks != how.rows) x = b.call("slice", {x, 0, 0, how.rows});
     whole = scope.wrap(x.id);
   });

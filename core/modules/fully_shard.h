@@ -10,8 +10,9 @@ namespace thunder {
 Ref<Tensor> shard_of(const ScopeEnvironment& environment, const Tensor& whole, const Sharding& how);
 
 // Replaces the parameters of a module, and of all below it, by this rank's shards of them; those without a dim, and
-// those that are shards already, stay. A parameter that is read then is gathered. Requires: they are the same on all
-// ranks.
+// those that are shards already, stay. A parameter that is read then is gathered. Each block of a list of modules that
+// is in no other list is a unit, and the rest of the module one: the parameters of a unit are gathered together.
+// Requires: they are the same on all ranks.
 void fully_shard(const ScopeEnvironment& environment, Module& module, std::string_view axis,
                  bool reshard_after_forward);
 

@@ -61,6 +61,8 @@ T find_name(const std::string_view (&names)[n], std::string_view name) {
 
 CollectiveCall call_of(const KernelArgs& k) {
   CollectiveCall call{find_name<Collective>(kCollectivePrims, k.op->name()), k.args[1].text(), k.args[2].i};
+  if (call.what == Collective::all_gather || call.what == Collective::reduce_scatter)
+    call.more = k.args[kMoreArg].i != 0;
   if (call.what == Collective::broadcast)
     call.root = k.args[3].i;
   else if (call.what != Collective::all_gather)

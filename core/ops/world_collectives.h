@@ -33,6 +33,8 @@ struct CollectiveCall {
   Accelerator* device = nullptr;  // of both buffers; null: the CPU
   std::shared_ptr<const void> keeps = {};  // memory of the operand, as long as it may be read
   const char* where = nullptr;  // the user's "file:line", if it is known
+  // The next one of this axis begins together with it: ranks agree once, and the engine is asked once.
+  bool more = false;
 };
 
 // The named axes of a context's world, along which its ranks are numbered from 0. Any thread.
@@ -46,7 +48,7 @@ class RankAxes {
   virtual Device device() const = 0;
   // Starts one; its buffers stay until wait() was called with the data of `out`. Then the result is there for what the
   // device does from then on, and with `done` for the host, with all that was waited for before: only then may anything
-  // be stored. Null or an owned status.
+  // be stored. One that has `more` begins with what comes next, whatever that is. Null or an owned status.
   virtual Status* start(const CollectiveCall& call) = 0;
   virtual Status* wait(const void* out, bool done) = 0;
   Status* run(const CollectiveCall& call) {
@@ -69,6 +71,8 @@ class RankAxesSlot {
   // A module's parameters were made shards: what a program has of them is no whole tensor.
   void note_shards() { has_shards_ = true; }
   bool has_shards() const { return has_shards_; }
+  // The number of a new unit of parameters, from 1; ranks count alike.
+  int64_t add_unit() { return ++units_; }
 
   // Null: they are not set.
   std::shared_ptr<RankAxes> get() const {
@@ -86,6 +90,7 @@ class RankAxesSlot {
   mutable std::mutex mutex_;
   std::shared_ptr<RankAxes> axes_;
   std::atomic<bool> has_shards_{false};
+  std::atomic<int64_t> units_{0};
   std::map<std::string, std::shared_ptr<scale::Engine>, std::less<>> engines_;
 };
 
@@ -110,6 +115,13 @@ inline bool runs_collective(const OpDef& op) {
 inline bool waits_for_collective(const OpDef& op) {
   return op.reference == run_wait;
 }
+// Of the lines of a collective: the number of the unit of parameters (fully_shard) that it gathers, or whose gradients
+// it adds; 0: it is of none.
+inline int64_t unit_of(const Node& n) {
+  const std::string_view name = n.op->name();
+  return name == "prims.all_gather" || name == "prims.reduce_scatter" ? n.args[4].i : 0;
+}
+inline constexpr size_t kMoreArg = 5;  // of those that have units
 // Starts it. `where`: the user's line, or null; `device`: of the buffers, which are dense there; null: the CPU. The
 // result is dense.
 Status* start_collective(const KernelArgs& k, Accelerator* device, const char* where);

@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <deque>
-#include <numeric>
+#include <set>
 
 #include "ops/world_collectives.h"
+#include "passes/overlap_order.h"
 #include "passes/waits.h"
 #include "tensor/tensor.h"
 
@@ -12,43 +13,24 @@ namespace {
 // Of operands and results that collectives have at a time: a few buckets of gradients.
 constexpr size_t kMostBytesStarted = size_t{256} << 20;
 
-bool is_wait(const Node& n) {
-  return waits_for_collective(def(n));
-}
-bool is_start(const Node& n) {
-  return n.executor && n.executor == kCollectivesExecutor && runs_collective(def(n));
-}
-
-// Whether the result is the operand, in another form.
-bool passes_on(const Node& n) {
-  return is_wait(n) || (def(n).view && n.body.empty());
-}
-bool is_parameter_gather(const Node& n) {
-  return is_start(n) && n.op->name() == "prims.all_gather" && n.args[3].i != 0;
-}
-bool is_scatter(const Node& n) {
-  return is_start(n) && n.op->name() == "prims.reduce_scatter";
-}
-
-// Whether it may be moved to its operands: what prepares the operand of a collective, and is no work of its own, which
-// has its place among the lines that free the memory of others.
-bool is_light(const Node& n) {
-  const OpDef& op = def(n);
-  return op.view || op.has(kElementwise) || !n.body.empty() || op.name() == "prims.cat";
-}
-
 class Overlap {
  public:
   Overlap(const Trace& trace, const Op& wait)
-      : trace_(trace), wait_(wait), written_(trace.store->size()), producer_(trace.store->size(), kInput) {
+      : trace_(trace), wait_(wait), written_(trace.store->size()), together_(trace.store->size()) {
     for (const Write& w : trace.writes) written_[w.value] = true;
   }
 
   std::optional<Trace> run() {
     if (std::none_of(trace_.nodes.begin(), trace_.nodes.end(), [](auto* n) { return is_start(*n); }))
       return std::nullopt;
-    order_starts();
+    order_ = order_starts(trace_);
+    nodes_ = order_.nodes;
+    for (const Together& t : order_.together)
+      for (size_t i : t.starts) together_[trace_.nodes[i]->results[0]] = &t;
+    for (const Node* n : trace_.nodes)
+      if (is_wait(*n)) waits_.push_back(n);
     place_waits();
+    begin_together();
     let_host_wait_once();
     if (nodes_ == trace_.nodes) return std::nullopt;
     Trace out = trace_;
@@ -57,94 +39,6 @@ class Overlap {
   }
 
  private:
-  static constexpr int64_t kInput = -1, kNever = INT64_MAX;
-
-  // By node: whether it starts a collective, or only prepares the operands of some.
-  std::vector<bool> feed_collectives() const {
-    std::vector<bool> feeds(trace_.nodes.size()), other_use(trace_.store->size()), used(trace_.store->size());
-    for (ValueId v : trace_.outputs) other_use[v] = true;
-    for (size_t i = 0; i < written_.size(); i++) other_use[i] = other_use[i] || written_[i];
-    for (size_t i = trace_.nodes.size(); i-- > 0;) {
-      const Node& n = *trace_.nodes[i];
-      const auto for_them = [&](ValueId r) { return used[r] && !other_use[r]; };
-      if (is_wait(n)) continue;
-      feeds[i] = is_start(n) || (is_light(n) && std::all_of(n.results.begin(), n.results.end(), for_them));
-      for_each_value(n.args, [&](ValueId v) { used[v] = true, other_use[v] = other_use[v] || !feeds[i]; });
-    }
-    return feeds;
-  }
-
-  // All but the waits, with what feeds collectives behind the last of its operands.
-  void order_starts() {
-    std::vector<bool> feeds = feed_collectives();
-    std::vector<int64_t> at(trace_.nodes.size());
-    for (size_t i = 0; i < at.size(); i++) {
-      const Node& n = *trace_.nodes[i];
-      at[i] = static_cast<int64_t>(i);
-      if (feeds[i]) {
-        int64_t ready = kInput;
-        for_each_value(n.args, [&](ValueId v) { ready = std::max(ready, producer_[v]); });
-        at[i] = ready;
-      }
-      for (ValueId r : n.results) producer_[r] = at[i];
-    }
-    delay_gathers(feeds, at);
-    std::vector<size_t> order(at.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return std::pair(at[a], feeds[a]) < std::pair(at[b], feeds[b]);
-    });
-    for (size_t i : order)
-      (is_wait(*trace_.nodes[i]) ? waits_ : nodes_).push_back(trace_.nodes[i]);
-  }
-
-  // What may wait beside a computation, of collectives the largest of which has `most` bytes.
-  static size_t most_ahead(size_t most) { return most + most / 4; }
-
-  // Gathers of parameters could all start at once. What they give is freed behind its uses: each starts when one before
-  // it is read, so that the largest and small ones wait at a time.
-  void delay_gathers(std::vector<bool>& feeds, std::vector<int64_t>& at) const {
-    std::vector<size_t> use(trace_.store->size(), trace_.nodes.size());  // by value: the first line that reads it
-    std::vector<int64_t> start(trace_.store->size(), kNever);  // by value: the first gather that reads it
-    std::vector<std::pair<size_t, size_t>> gathers;            // by their first use
-    for (size_t i = trace_.nodes.size(); i-- > 0;) {
-      const Node& n = *trace_.nodes[i];
-      const auto now = static_cast<size_t>(std::max<int64_t>(at[i], 0));  // earlier, if it feeds a collective
-      const size_t used = passes_on(n) ? use[n.results[0]] : std::min(i, now);
-      for_each_value(n.args, [&](ValueId v) { use[v] = std::min(use[v], used); });
-      if (is_parameter_gather(n) && at[i] == kInput) gathers.push_back({use[n.results[0]], i});
-    }
-    std::sort(gathers.begin(), gathers.end());
-    const auto bytes = [&](size_t k) {
-      return dense_bytes(trace_.type(trace_.nodes[gathers[k].second]->results[0]));
-    };
-    size_t most = 0, waiting = 0, first = 0;  // first: of those that may wait
-    for (size_t k = 0; k < gathers.size(); k++) most = std::max(most, bytes(k));
-    for (size_t k = 0; k < gathers.size(); k++) {
-      for (waiting += bytes(k); waiting > most_ahead(most); first++) waiting -= bytes(first);
-      if (first > 0) at[gathers[k].second] = static_cast<int64_t>(gathers[first - 1].first) - 1;
-    }
-    for (size_t i = trace_.nodes.size(); i-- > 0;) {  // with what prepares their operands
-      const Node& n = *trace_.nodes[i];
-      if (!feeds[i]) continue;
-      if (!is_start(n)) {
-        int64_t first = kNever;
-        for (ValueId r : n.results) first = std::min(first, start[r]);
-        if (first != kNever) at[i] = std::max(at[i], first);
-      }
-      for_each_value(n.args, [&](ValueId v) { start[v] = std::min(start[v], at[i]); });
-    }
-    std::vector<int64_t> there(trace_.store->size(), kInput);  // by value: behind which node its gather starts
-    for (size_t i = 0; i < trace_.nodes.size(); i++) {          // with the views of what they give
-      const Node& n = *trace_.nodes[i];
-      if (is_parameter_gather(n)) there[n.results[0]] = at[i];
-      if (!passes_on(n)) continue;
-      int64_t& own = there[n.results[0]];
-      for_each_value(n.args, [&](ValueId v) { own = std::max(own, there[v]); });
-      if (own >= at[i]) at[i] = own, feeds[i] = true;
-    }
-  }
-
   // What is stored behind a wait for which the host stays may be computed in its place.
   size_t first_store() const {
     size_t last_start = 0;
@@ -159,46 +53,78 @@ class Overlap {
 
   void place_waits() {
     const size_t end = first_store();
-    std::vector<const Node*> wait_of(trace_.store->size());  // by what was started
-    for (const Node* w : waits_) wait_of[w->args[0].v] = w;
-    std::vector<const Node*> out, open;  // open: in the order in which they were started
-    std::deque<const Node*> scatters;
-    size_t bytes = 0, scattered = 0, most_scattered = 0;
+    wait_of_.assign(trace_.store->size(), nullptr);
+    for (const Node* w : waits_) wait_of_[w->args[0].v] = w;
     for (const Node* n : nodes_)
-      if (is_scatter(*n)) most_scattered = std::max(most_scattered, dense_bytes(trace_.type(n->args[0].v)));
-    most_scattered = most_ahead(most_scattered);
-    const auto close = [&](const Node* w) {
-      out.push_back(w);
-      bytes -= bytes_of(*w);
-      open.erase(std::find(open.begin(), open.end(), w));
-    };
+      if (is_scatter(*n)) most_scattered_ = std::max(most_scattered_, whole_bytes(*n));
+    most_scattered_ = most_ahead(most_scattered_);
     for (size_t i = 0; i < nodes_.size(); i++) {
       const Node& n = *nodes_[i];
-      for (const Node* w : std::vector(open)) {
+      for (const Node* w : std::vector(open_)) {
         bool reads = i >= end;
         for_each_value(n.args, [&](ValueId v) { reads = reads || v == w->results[0]; });
         if (reads) close(w);
       }
-      if (is_start(n)) {
-        const Node* const own = wait_of[n.results[0]];
-        while (!open.empty() && bytes + bytes_of(*own) > kMostBytesStarted) close(open.front());
-        if (is_scatter(n)) {  // the whole of a gradient stays until its wait
-          scattered += dense_bytes(trace_.type(n.args[0].v)), scatters.push_back(own);
-          for (; scattered > most_scattered; scatters.pop_front()) {
-            const Node* const oldest = scatters.front();
-            scattered -= dense_bytes(trace_.type(oldest->args[1].v));
-            if (std::find(open.begin(), open.end(), oldest) != open.end()) close(oldest);
-          }
-        }
-        open.push_back(own), bytes += bytes_of(*own);
-      }
-      out.push_back(&n);
+      if (is_start(n)) open(n);
+      out_.push_back(&n);
     }
-    while (!open.empty()) close(open.front());
-    nodes_ = std::move(out);
+    while (!open_.empty()) close(open_.front());
+    nodes_ = std::move(out_);
+  }
+
+  // Before a start. Memory of what a unit gathers is bounded by when it starts.
+  void open(const Node& n) {
+    const Node* const own = wait_of_[n.results[0]];
+    const bool first = begun_.insert(together_[n.results[0]]).second || !together_[n.results[0]];
+    if (is_scatter(n)) {  // the whole of a gradient stays until its wait
+      if (first) scattered_ += whole_bytes(n);
+      while (first && scattered_ > most_scattered_ && !scatters_.empty()) end_oldest_scatters();
+      scatters_.push_back(own);
+    }
+    while (!together_[n.results[0]] && !open_.empty() && bytes_ + bytes_of(*own) > kMostBytesStarted)
+      close(open_.front());
+    open_.push_back(own), bytes_ += bytes_of(*own);
+  }
+  // Those that began together.
+  void end_oldest_scatters() {
+    const Together* const these = together_[scatters_.front()->args[0].v];
+    scattered_ -= these ? these->bytes : dense_bytes(trace_.type(scatters_.front()->args[1].v));
+    do {
+      const Node* const oldest = scatters_.front();
+      scatters_.pop_front();
+      if (std::find(open_.begin(), open_.end(), oldest) != open_.end()) close(oldest);
+    } while (these && !scatters_.empty() && together_[scatters_.front()->args[0].v] == these);
+  }
+  void close(const Node* wait) {
+    out_.push_back(wait);
+    bytes_ -= bytes_of(*wait);
+    open_.erase(std::find(open_.begin(), open_.end(), wait));
+  }
+  // Of all gradients that are added together.
+  size_t whole_bytes(const Node& scatter) const {
+    const Together* const these = together_[scatter.results[0]];
+    return these ? these->bytes : dense_bytes(trace_.type(scatter.args[0].v));
   }
   size_t bytes_of(const Node& wait) const {
+    if (together_[wait.args[0].v]) return 0;
     return dense_bytes(trace_.type(wait.args[0].v)) + dense_bytes(trace_.type(wait.args[1].v));
+  }
+
+  // A start whose next one, before any wait, is of those that begin together with it.
+  void begin_together() {
+    const Together* next = nullptr;
+    for (size_t i = nodes_.size(); i-- > 0;) {
+      const Node& n = *nodes_[i];
+      if (is_wait(n)) next = nullptr;
+      if (!is_start(n)) continue;
+      const Together* const own = together_[n.results[0]];
+      const bool more = own && own == next;
+      next = own;
+      if (!own || (n.args[kMoreArg].i != 0) == more) continue;
+      std::vector<Arg> args(n.args.begin(), n.args.end());
+      args[kMoreArg] = Arg::boolean(more);
+      nodes_[i] = trace_.store->node(n.op, args, n.results, {}, n.where, n.executor);
+    }
   }
 
   // The device waits at each.
@@ -216,9 +142,15 @@ class Overlap {
 
   const Trace& trace_;
   const Op& wait_;
-  std::vector<bool> written_;      // by value
-  std::vector<int64_t> producer_;  // by value: behind which node it is there
+  StartOrder order_;
+  std::vector<bool> written_;              // by value
+  std::vector<const Together*> together_;  // by value that a collective gives, before the wait; null: it begins alone
   std::vector<const Node*> nodes_, waits_;
+  // While waits are placed.
+  std::vector<const Node*> wait_of_, out_, open_;  // by what was started; open: in the order in which they were started
+  std::deque<const Node*> scatters_;
+  std::set<const Together*> begun_;
+  size_t bytes_ = 0, scattered_ = 0, most_scattered_ = 0;
 };
 
 }  // namespace

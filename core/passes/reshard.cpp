@@ -10,7 +10,7 @@ namespace thunder {
 namespace {
 
 bool is_gather(const Node& n) {
-  return n.op->name() == "prims.all_gather" && n.args[3].i != 0;
+  return n.op->name() == "prims.all_gather" && unit_of(n) != 0;
 }
 bool is_convert(const Node& n) {
   return n.op->name() == "prims.convert";
@@ -20,17 +20,12 @@ bool is_form(const Node& n) {
   return n.op->prim && n.body.empty() && (def(n).view || is_convert(n));
 }
 
-int64_t bytes_of(const TensorType& type) {
-  auto out = static_cast<int64_t>(size_of(type.dtype));
-  for (Dim d : type.shape) out *= hint(d);
-  return out;
-}
-
 // A gather with what is made of it, in order, and the other lines that read these.
 struct Gathered {
   std::vector<size_t> lines;  // the first is the gather's
   std::vector<size_t> uses;   // ascending
-  int64_t bytes = 0;
+  int64_t unit = 0;
+  bool again = false;  // rather than kept
   DType read = DType::none;  // in which all uses have it; none: in several
 };
 
@@ -44,8 +39,8 @@ class Reshard {
     bool narrow = false;
     for (const Gathered& g : gathered_) {
       narrow = narrow || narrows(g);
-      for (size_t i = 1; i < g.uses.size(); i++)
-        if (gathered_between(g, g.uses[i - 1], g.uses[i]) >= g.bytes) again[g.uses[i]].push_back(&g);
+      for (size_t i = 1; i < g.uses.size() && g.again; i++)
+        if (gathered_between(g, g.uses[i - 1], g.uses[i]) >= bytes_.at(g.unit)) again[g.uses[i]].push_back(&g);
     }
     if (again.empty() && !narrow) return std::nullopt;
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
@@ -69,7 +64,8 @@ class Reshard {
       const Node& n = *trace_.nodes[i];
       if (is_gather(n)) {
         of_[n.results[0]] = gathered_.size();
-        gathered_.push_back({{i}, {}, bytes_of(trace_.type(n.results[0]))});
+        gathered_.push_back({{i}, {}, unit_of(n), n.args[3].i != 0});
+        bytes_[unit_of(n)] += bytes_of(gathered_.back());
         continue;
       }
       for_each_value(n.args, [&](ValueId v) {
@@ -91,15 +87,22 @@ class Reshard {
     if (g.uses.empty() || g.uses.back() != line) g.uses.push_back(line);
   }
 
-  // By other gathers that are read between two lines.
+  // By gathers of other units that are read between two lines.
   int64_t gathered_between(const Gathered& self, size_t begin, size_t end) const {
     int64_t bytes = 0;
     for (const Gathered& g : gathered_) {
-      if (&g == &self) continue;
+      if (g.unit == self.unit) continue;
       const auto use = std::upper_bound(g.uses.begin(), g.uses.end(), begin);
-      if (use != g.uses.end() && *use < end) bytes += g.bytes;
+      if (use != g.uses.end() && *use < end) bytes += bytes_of(g);
     }
     return bytes;
+  }
+
+  int64_t bytes_of(const Gathered& g) const {
+    const TensorType& type = trace_.type(trace_.nodes[g.lines[0]]->results[0]);
+    auto out = static_cast<int64_t>(size_of(type.dtype));
+    for (Dim d : type.shape) out *= hint(d);
+    return out;
   }
 
   // Whether it is rounded to 16 bits, and then read in that dtype alone.
@@ -135,7 +138,8 @@ class Reshard {
   const Trace& trace_;
   Rewriter rewriter_;
   std::vector<Gathered> gathered_;
-  std::vector<size_t> of_;  // by value: the gather that it is a form of
+  std::map<int64_t, int64_t> bytes_;  // by unit
+  std::vector<size_t> of_;            // by value: the gather that it is a form of
 };
 
 }  // namespace

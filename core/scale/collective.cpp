@@ -49,37 +49,44 @@ bool OpeningTask::step() {
   return group_->ready();
 }
 
-CollectiveTask::CollectiveTask(std::shared_ptr<Group> group, std::string axis, std::string text,
-                               const CollectiveCall* call, std::shared_ptr<StartedTogether> together)
-    : group_(std::move(group)),
-      axis_(std::move(axis)),
-      text_(std::move(text)),
-      shown_(call && call->where ? cat(text_, " [at ", call->where, "]") : text_),
-      only_meets_(!call),
-      together_(std::move(together)),
-      keeps_(call ? call->keeps : nullptr) {
-  own_.digest = hash_text(text_);
+CollectiveTask::CollectiveTask(std::shared_ptr<Group> group, std::string axis,
+                               std::shared_ptr<StartedTogether> together)
+    : group_(std::move(group)), axis_(std::move(axis)), together_(std::move(together)) {
   headers_.resize(static_cast<size_t>(group_->ranks()));
-  if (!call) return;
-  call_ = {call->what, call->reduction, static_cast<int32_t>(call->root)};
-  call_.dtype = call->in.dtype, call_.device = call->device;
-  call_.in = call->in.data, call_.out = call->out.data;
-  call_.count = call->what == Collective::reduce_scatter ? call->out.elements() : call->in.elements();
-  if (call->device) {
-    after_ = exchange_of(*call->device).event(false), end_ = exchange_of(*call->device).event(false);
-    check(after_->record(call->device->native_stream()));
-    call_.after = after_.get(), call_.over = end_.get();
-    return;
-  }
-  out_bytes_ = bytes_of(call->out);
-  out_ = std::make_unique_for_overwrite<std::byte[]>(out_bytes_);
-  call_.out = out_.get();
-  if (call->what == Collective::broadcast && call->root == group_->rank() && out_bytes_)
-    std::memcpy(out_.get(), call->in.data, out_bytes_);
 }
 
-void CollectiveTask::store(void* out) const {
-  if (out_bytes_) std::memcpy(out, out_.get(), out_bytes_);
+void CollectiveTask::add(const std::string& text, const CollectiveCall* call) {
+  if (count_++ == 0) first_ = text;
+  text_ += text + "; ";
+  own_.digest = hash_text(text_);
+  shown_ += cat(shown_.empty() ? "" : ", ", text, call && call->where ? cat(" [at ", call->where, "]") : "");
+  if (!call || call->in.elements() == 0) return;
+  GroupCall one{call->what, call->reduction, static_cast<int32_t>(call->root)};
+  one.dtype = call->in.dtype, one.device = call->device;
+  one.in = call->in.data, one.out = call->out.data;
+  one.count = call->what == Collective::reduce_scatter ? call->out.elements() : call->in.elements();
+  keeps_.push_back(call->keeps);
+  if (call->device) {
+    if (!end_) after_ = exchange_of(*call->device).event(false), end_ = exchange_of(*call->device).event(false);
+    check(after_->record(call->device->native_stream()));
+    one.after = after_.get(), one.over = end_.get();
+  } else {
+    const size_t bytes = bytes_of(call->out);
+    const Kept& result = kept_.emplace_back(call->out.data, bytes, std::make_unique_for_overwrite<std::byte[]>(bytes));
+    one.out = result.memory.get();
+    if (call->what == Collective::broadcast && call->root == group_->rank())
+      std::memcpy(one.out, call->in.data, bytes);
+  }
+  calls_.push_back(one);
+}
+
+std::string CollectiveTask::text() const {
+  return count_ > 1 ? cat(first_, " and ", count_ - 1, " more") : first_;
+}
+
+void CollectiveTask::store(const void* out) const {
+  for (const Kept& result : kept_)
+    if (result.place == out) std::memcpy(result.place, result.memory.get(), result.bytes);
 }
 
 void CollectiveTask::begin_headers() {
@@ -95,8 +102,8 @@ void CollectiveTask::begin_texts() {
   phase_ = Phase::texts;
 }
 
-void CollectiveTask::begin_call() {
-  begin(call_);
+void CollectiveTask::begin_calls() {
+  begun_ += group_->begin_together(std::span(calls_).subspan(begun_), request_);
   phase_ = Phase::call;
 }
 
@@ -141,13 +148,12 @@ bool CollectiveTask::go_on() {
   if (phase_ == Phase::start) begin_headers();
   if (!group_->test(request_)) return false;
   if (phase_ == Phase::texts) fail_disagreeing();
-  if (phase_ == Phase::call) return true;
-  if (!agree())
+  if (phase_ != Phase::call && !agree())
     begin_texts();
-  else if (only_meets_ || call_.count == 0)
+  else if (begun_ == calls_.size())
     return true;
   else
-    begin_call();
+    begin_calls();
   return false;
 }
 
@@ -167,7 +173,7 @@ bool CollectiveTask::wait_for_result(Clock::time_point end) {
 }
 
 void CollectiveTask::order_device() const {
-  if (end_) check(end_->make_stream_wait(call_.device->native_stream()));
+  if (end_) check(end_->make_stream_wait(calls_.front().device->native_stream()));
 }
 
 }  // namespace thunder::scale

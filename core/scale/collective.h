@@ -30,51 +30,60 @@ struct StartedTogether {
 
 class CollectiveTask : public Task {
  public:
-  // `text`, "all_reduce(f32[10], sum)", is what ranks compare; null `call`: they only meet. On the CPU the result is
-  // kept here, where an engine may still write it after the ranks were given up; the operand is the caller's. On a
-  // device the engine writes the caller's result: it stops when its group is aborted. It is then over when the device
-  // has it, behind what the caller's thread has asked of the device so far.
-  CollectiveTask(std::shared_ptr<Group> group, std::string axis, std::string text, const CollectiveCall* call,
-                 std::shared_ptr<StartedTogether> together);
+  CollectiveTask(std::shared_ptr<Group> group, std::string axis, std::shared_ptr<StartedTogether> together);
+  // Before it runs. `text`, "all_reduce(f32[10], sum)", is what ranks compare; null `call`: they only meet. On the CPU
+  // the result is kept here, where an engine may still write it after the ranks were given up; the operand is the
+  // caller's. On a device the engine writes the caller's result: it stops when its group is aborted. It is then over
+  // when the device has it, behind what the caller's thread has asked of the device so far.
+  void add(const std::string& text, const CollectiveCall* call);
+  // "all_gather(f32[10])", or "all_gather(f32[10]) and 3 more".
+  std::string text() const;
   bool step() override;
   // Whether the result is there, at most until `end`. Throws as wait_until() does.
   bool wait_for_result(Clock::time_point end);
   // What the device does from now on finds the result. Requires: it is over.
   void order_device() const;
-  // Copies a result that is here to memory of its size. Requires: it is over.
-  void store(void* out) const;
+  // Copies a result that is here to the memory that its call named. Requires: it is over.
+  void store(const void* out) const;
   bool on_device() const { return end_ != nullptr; }
   // From now on it does nothing: the ranks that it waits for are given up.
   void abandon() { abandoned_ = true; }
 
  private:
-  static constexpr size_t kTextBytes = 256;
+  static constexpr size_t kTextBytes = 1024;
   struct Header {
-    uint64_t digest;  // of the text
+    uint64_t digest;  // of the texts
+  };
+  // A result that is not in its place yet.
+  struct Kept {
+    void* place;
+    size_t bytes;
+    std::unique_ptr<std::byte[]> memory;
   };
   void begin(const GroupCall& call) { request_ = group_->begin(call); }
   void begin_headers();
   void begin_texts();
-  void begin_call();
+  void begin_calls();
   bool go_on();
   bool agree() const;
   [[noreturn]] void fail_disagreeing() const;
 
   enum class Phase : uint8_t { start, headers, texts, call } phase_ = Phase::start;
   const std::shared_ptr<Group> group_;
-  const std::string axis_, text_, shown_;  // shown: with the user's line
-  const bool only_meets_;
+  const std::string axis_;
   const std::shared_ptr<StartedTogether> together_;
-  const std::shared_ptr<const void> keeps_;  // of the operand
+  std::string first_, text_, shown_;  // of the first, and of all: with the user's lines
+  size_t count_ = 0;
+  std::vector<std::shared_ptr<const void>> keeps_;  // of operands
   std::atomic<bool> abandoned_{false};
-  GroupCall call_{};
+  std::vector<GroupCall> calls_;
+  size_t begun_ = 0;  // of these
   std::unique_ptr<DeviceEvent> after_, end_;  // on a device
   uint64_t request_ = 0;
   Header own_{};
   std::vector<Header> headers_;
   std::vector<char> own_text_, texts_;
-  size_t out_bytes_ = 0;
-  std::unique_ptr<std::byte[]> out_;
+  std::vector<Kept> kept_;
 };
 
 // "all_reduce(f32[10], sum)".

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "device/event.h"
@@ -59,6 +60,11 @@ class Group {
   virtual std::unique_ptr<Group> split(int64_t line, int64_t index, int64_t ranks) = 0;
   // Begins a collective. Its memory stays where it is until test() gives true.
   virtual uint64_t begin(const GroupCall& call) = 0;
+  // Begins as many of them, at least the first, as the engine takes as one; how many.
+  virtual size_t begin_together(std::span<const GroupCall> calls, uint64_t& request) {
+    request = begin(calls.front());
+    return 1;
+  }
   // Whether it is done, or with `over` on its way on the device; after true the request is no more.
   virtual bool test(uint64_t& request) = 0;
   // The ranks were given up. What was begun ends without a result where the engine can end it; nothing may be begun.

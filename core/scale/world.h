@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 
 #include "base/interrupts.h"
@@ -31,13 +32,13 @@ struct AxisGroup {
 class CollectiveTask;
 struct StartedTogether;
 
-// A collective that was started, until it is known to be over.
+// What was started, one collective or several together, until it is known to be over.
 struct Started {
   const AxisGroup* on = nullptr;
   std::string text = {};
   std::shared_ptr<CollectiveTask> task = nullptr;
-  uint64_t number = 0;  // of those of the axis
-  void* out = nullptr;  // null: it was waited for, on the device, or gives nothing
+  uint64_t number = 0;           // of those of the axis
+  std::vector<void*> outs = {};  // those that were not waited for; none: all were, on the device, or it gives nothing
 };
 
 // What an engine still writes to, and groups whose ranks are in no order any more.
@@ -80,11 +81,12 @@ class World : public RankAxes {
   Clock::time_point deadline() const;
   void give_up(Ref<Status> why);
   void check_unbroken() const;
-  void begin(const AxisGroup& on, std::string text, const CollectiveCall* call);
+  void begin(const AxisGroup& on, const std::string& text, const CollectiveCall* call);
+  void begin_gathered();
   void meet(const AxisGroup& on, const std::string& text);
   bool await(const Started& one, bool done, std::string& left);
   void finish(const Started& one, bool done);
-  Status* end(std::span<const Started> these, bool done);
+  Status* end(std::span<const Started> these, const void* out, bool done);
   Status* end_last();
   void end_all() noexcept;
   void ask_where(const AxisGroup& on) const;
@@ -101,6 +103,7 @@ class World : public RankAxes {
   std::map<std::string, AxisGroup, std::less<>> groups_;
   std::vector<std::vector<Axis>> meshes_;
   std::deque<Started> started_;
+  std::optional<Started> gathered_;  // what begins with the next collective
   std::shared_ptr<StartedTogether> together_;  // what is in `started_`
   Ref<Status> broken_;  // why nothing more can be run
   std::string refused_;  // what the ranks were told last when they disagreed, and could go on

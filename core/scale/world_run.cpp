@@ -12,14 +12,26 @@ void World::check_unbroken() const {
   if (broken_) fail(broken_->code(), "the ranks cannot communicate any more: ", broken_->message());
 }
 
-void World::begin(const AxisGroup& on, std::string text, const CollectiveCall* call) {
+void World::begin(const AxisGroup& on, const std::string& text, const CollectiveCall* call) {
   const std::lock_guard lock(mutex_);
   check_unbroken();
-  if (started_.empty()) together_ = std::make_shared<StartedTogether>();
-  const auto task = std::make_shared<CollectiveTask>(on.group, on.axis, text, call, together_);
-  const uint64_t number = notes_->begin(on.axis, text);
-  started_.push_back({&on, std::move(text), task, number, call ? call->out.data : nullptr});
-  Progress::get().add(this, task);
+  const bool has_result = call && call->out.elements();  // what has no elements has no memory to know it by
+  if (gathered_ && (gathered_->on != &on || !has_result)) begin_gathered();
+  if (started_.empty() && !gathered_) together_ = std::make_shared<StartedTogether>();
+  if (!gathered_) gathered_ = Started{&on, "", std::make_shared<CollectiveTask>(on.group, on.axis, together_)};
+  gathered_->task->add(text, call);
+  if (has_result) gathered_->outs.push_back(call->out.data);
+  if (!has_result || !call->more) begin_gathered();
+}
+
+// Requires: the lock is held.
+void World::begin_gathered() {
+  Started one = std::move(*gathered_);
+  gathered_.reset();
+  one.text = one.task->text();
+  one.number = notes_->begin(one.on->axis, one.text);
+  Progress::get().add(this, one.task);
+  started_.push_back(std::move(one));
 }
 
 void World::meet(const AxisGroup& on, const std::string& text) {
@@ -32,7 +44,7 @@ Status* World::start(const CollectiveCall& call) {
     const AxisGroup& on = find(call.axis);
     if (on.group) {
       begin(on, collective_text(call), &call);
-      return call.out.elements() ? nullptr : end_last();  // what has no elements has no memory to know it by
+      return call.out.elements() ? nullptr : end_last();
     }
     if (call.device) return copy_on_device(*call.device, call.in, call.out);
     copy_strided(call.in, call.out);
@@ -46,10 +58,12 @@ Status* World::wait(const void* out, bool done) {
     {
       const std::lock_guard lock(mutex_);
       check_unbroken();
+      if (gathered_) begin_gathered();
       for (const Started& one : started_)
-        if (one.out ? one.out == out : done) all.push_back(one);
+        if (one.outs.empty() ? done : std::find(one.outs.begin(), one.outs.end(), out) != one.outs.end())
+          all.push_back(one);
     }
-    return end(all, done);
+    return end(all, out, done);
   });
 }
 
@@ -59,26 +73,24 @@ Status* World::end_last() {
     const std::lock_guard lock(mutex_);
     last = started_.back();
   }
-  return end({&last, 1}, true);
+  return end({&last, 1}, nullptr, true);
 }
 
 // Null, or an owned status: then nothing that was started goes on.
-Status* World::end(std::span<const Started> these, bool done) {
+Status* World::end(std::span<const Started> these, const void* out, bool done) {
   Status* const failed = catch_as_status([&]() -> Status* {
     for (const Started& one : these) {
       finish(one, done);
       const bool over = done || !one.task->on_device();
       if (over)
-        one.task->store(one.out);
+        one.task->store(out);
       else
         one.task->order_device();
       const std::lock_guard lock(mutex_);
       const auto it = std::find_if(started_.begin(), started_.end(), [&](auto& s) { return s.task == one.task; });
       if (it == started_.end()) continue;  // they were given up by another thread, which a later wait tells
-      if (over)
-        started_.erase(it);
-      else
-        it->out = nullptr;
+      std::erase(it->outs, out);
+      if (over && it->outs.empty()) started_.erase(it);
     }
     return nullptr;
   });
@@ -92,6 +104,7 @@ void World::end_all() noexcept {
     Started one;
     {
       const std::lock_guard lock(mutex_);
+      gathered_.reset();  // ranks leave out the same
       if (started_.empty()) return;
       one = started_.front();
     }

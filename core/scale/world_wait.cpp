@@ -134,6 +134,7 @@ void World::give_up(Ref<Status> why) {
       keep_for_ever(one.task);
     }
     started_.clear();
+    gathered_.reset();
     notes_->fail(broken_->message(), std::move(abandoned));
     for (auto& [axis, on] : groups_)
       if (on.group) groups.push_back(on.group);

@@ -13,6 +13,7 @@ struct Sharding {
   int64_t ranks = 1, index = 0;
   int64_t rows = 0;     // of the whole
   bool reshard = true;  // the whole is freed when it was used, and gathered again
+  int64_t unit = 0;     // its number: what is gathered together
   int64_t part() const { return (rows + ranks - 1) / ranks; }
   int64_t first() const { return index * part() < rows ? index * part() : rows; }
   int64_t own_rows() const { return rows - first() < part() ? rows - first() : part(); }

@@ -57,9 +57,9 @@ thunder_values *thunder_scope_grad_over_ranks(thunder_scope *scope, thunder_tens
 
 /* Replaces the parameters of a module, and of all below it, by this rank's shards of what they are on rank 0: a part of their rows,
  * their first dim, as many on each rank of the axis, zeros behind the last row. Those without a dim stay whole. Call it before the
- * parameters are listed, and given to an optimizer, whose steps move the shards. Compiled functions gather what a forward reads, a
- * parameter ahead, in the dtype in which it is computed with; with reshard_after_forward they free it then, and gather it again in
- * the backward. Gradients by shards are shards of the sum over the ranks, added in f32; thunder_scope_grad_over_ranks() makes their mean. */
+ * parameters are listed, and given to an optimizer, whose steps move the shards. Each block of a list of modules is a unit, and the rest
+ * of the module one. Compiled functions gather what a forward reads of a unit together, a unit ahead, in the dtype in which it is computed
+ * with; with reshard_after_forward they free it then, and gather it again in the backward. Gradients by shards are shards of the sum over the ranks, added in f32; thunder_scope_grad_over_ranks() makes their mean. */
 THUNDER_CHECK thunder_status *thunder_mesh_fully_shard(thunder_mesh *mesh, const char *axis, thunder_module *module,
     int32_t reshard_after_forward) THUNDER_NOEXCEPT;
 

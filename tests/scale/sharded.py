@@ -1,6 +1,6 @@
 """sharded.py MPIRUN RANKS: starts itself on that many ranks. There a model whose parameters are shards has the losses of fifty steps, the
-gradients of every parameter and the parameters of one process on the whole batch, to 1e-5; and what the plan needs is less than one rank has of all
-of them and one unit.
+gradients of every parameter and the parameters of one process on the whole batch, to 1e-5; a unit's parameters are gathered by one collective; and
+the plan says what the allocator counts: what one rank has of all gradients, and two and a half of the largest unit.
 """
 import re
 import sys
@@ -11,19 +11,35 @@ STEPS, FEW, BATCH, TOLERANCE = 50, 6, 8, 1e-5
 
 def model(th, nn):
     class Net(nn.Module):
-        """Sizes that no number of ranks divides, a parameter that is read twice, one without a dim."""
+        """Sizes that no number of ranks divides, a parameter that is read twice, one without a dim, three units."""
         def __init__(self):
             super().__init__()
             self.words = nn.Embedding(11, 7)
+            self.blocks = nn.ModuleList([Block(), Block()])
             self.norm = nn.LayerNorm(7)
-            self.fc1, self.fc2 = nn.Linear(7, 13), nn.Linear(13, 7)
             self.scale = nn.Parameter(th.ones([]))
 
         def forward(self, x):
             h = self.words(x)
-            h = h + self.fc2(th.gelu(self.fc1(self.norm(h)))) * self.scale
-            return h @ self.words.weight.t()
+            for block in self.blocks:
+                h = h + block(h) * self.scale
+            return self.norm(h) @ self.words.weight.t()
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm = nn.LayerNorm(7)
+            self.fc1, self.fc2 = nn.Linear(7, 13), nn.Linear(13, 7)
+
+        def forward(self, x):
+            return self.fc2(th.gelu(self.fc1(self.norm(x))))
     return Net()
+
+
+def begun(lines, op):
+    """How many collectives of units are begun: those that more follow begin with the next one."""
+    units = [line for line in lines.splitlines() if f"prims.{op}(" in line]
+    return len(units), sum(not re.search(r", \d+, true\)", line) for line in units)
 
 
 def train(th, net, make, step_of, batches):
@@ -103,20 +119,28 @@ def check_training(np, th, mesh):
         for (name, p), (_, q) in zip(alone.named_parameters(), net.named_parameters()):
             np.testing.assert_allclose(whole(np, th, mesh, q, p.tolist()), np.array(p.tolist()), atol=1e-4, err_msg=name)
         lines = str(th.last_traces(step)[-1])
-        assert again == (lines.count("prims.all_gather") > len(shards) - 1), lines
+        gathers, begins = begun(lines, "all_gather")
+        assert again == (gathers > len(shards) - 1), lines
+        # The words, two blocks, the norm behind them (with the words again), and the first block again.
+        assert begins == (5 if again else 4), lines
+        assert begun(lines, "reduce_scatter") == (len(shards), 3), lines  # the words are read twice, the scale is whole
+
+
+def block_of(bytes):
+    """What the allocator gives for so many: blocks have eight sizes between two powers of two."""
+    shift = (bytes - 1).bit_length() - 4
+    return -(-bytes >> shift) << shift
 
 
 def check_memory(th, mesh):
     from thunder import nn, optim
 
-    def block():
-        return nn.Sequential(*[layer for _ in range(2) for layer in (nn.Linear(256, 512), nn.GELU(), nn.Linear(512, 256), nn.GELU())])
-    net = nn.Sequential(*[block() for _ in range(6)])
-    unit = sum(4 * p.numel() for p in block().parameters())
-    needed = []
-    for sharded in (False, True):
-        if sharded:
-            th.parallel.fully_shard(net, mesh)
+    def block(width):
+        return nn.Sequential(*[layer for _ in range(2) for layer in (nn.Linear(256, width), nn.GELU(), nn.Linear(width, 256), nn.GELU())])
+    for widths in ([512] * 6, [1024, 512, 256, 512, 256, 128], [128, 256, 1024, 256, 512, 512], [256, 512, 1024, 256, 2048, 128, 64, 64]):
+        net = nn.Sequential(*[block(width) for width in widths])
+        sizes = [sum(4 * p.numel() for p in one.parameters()) for one in net.children()]
+        th.parallel.fully_shard(net, mesh)
         params = net.parameters()
         optimizer = optim.AdamW(params)
 
@@ -124,12 +148,14 @@ def check_memory(th, mesh):
             loss = net(x).sum()
             optimizer.step(th.clip_grad_norm(th.grad_of(loss, params), 1.0)[0])
             return loss
-        step = th.compile(th.parallel.data(step, mesh, net))
-        step(th.ones(4, 256))
-        needed.append(int(re.match(r"a call: (\d+) bytes at most", th.explain(step, "plan_memory")).group(1)))
-        if not sharded:
-            assert needed[0] > 6 * unit, needed
-    assert needed[1] < 6 * unit / mesh.size("data") + unit, (needed, unit)
+        step, x = th.compile(th.parallel.data(step, mesh, net)), th.ones(4, 256)
+        th.cuda.reset_peak_memory_stats("cpu")
+        before = th.cuda.memory_stats("cpu")["allocated_bytes"]
+        step(x)
+        counted = th.cuda.memory_stats("cpu")["max_allocated_bytes"] - before
+        needed = int(re.match(r"a call: (\d+) bytes at most", th.explain(step, "plan_memory")).group(1))
+        assert abs(counted - block_of(needed)) < 0.02 * counted, (widths, counted, needed)
+        assert needed < sum(sizes) / mesh.size("data") + 2.5 * max(sizes), (widths, needed, sizes)
 
 
 def check_refusals(th, mesh):

@@ -38,8 +38,8 @@ def _check_mesh(who, mesh):
 
 def fully_shard(module, mesh, axis="data", reshard_after_forward=True):
     """Each rank of the axis has a part of the rows of each parameter from here on, of what they are on rank 0: ZeRO-3. List the
-    parameters, and make optimisers, afterwards. Compiled functions gather what a forward reads, a parameter ahead, and free it;
-    with reshard_after_forward=False they keep it for the backward: ZeRO-2. Gradients by shards are shards, of the mean over the
+    parameters, and make optimisers, afterwards. Each block of a ModuleList or Sequential is a unit, and the rest of the
+    module one: compiled functions gather a unit's parameters together, a unit ahead, and free them; with reshard_after_forward=False they keep it for the backward: ZeRO-2. Gradients by shards are shards, of the mean over the
     ranks in data()."""
     _check_mesh("fully_shard", mesh)
     if not isinstance(module, ModuleBase):

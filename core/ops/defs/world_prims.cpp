@@ -94,18 +94,22 @@ constexpr OpRow kRows[] = {
     primitive("prims.all_reduce(tensor input, str axis, int ranks, str reduction) -> tensor",
               "The sum, max or min over the ranks of an axis, on each of them.", reduce_meta, run_collective,
               [](Grad& g) { require_sum(g), g.add(0, g.cotangent()); }, kTags, {.batch = with_batch}),
-    primitive("prims.all_gather(tensor input, str axis, int ranks, bool reshard=False) -> tensor",
+    primitive("prims.all_gather(tensor input, str axis, int ranks, bool reshard=False, int unit=0, bool more=False) -> "
+              "tensor",
               "The operands of all ranks of an axis, joined along the first dim in the order of ranks. With reshard it "
-              "is made again where it is read much later, rather than kept.",
+              "is made again where it is read much later, rather than kept. Those of a unit of parameters, which has a "
+              "number, begin together: with more it waits for the next one.",
               gather_meta, run_collective,
               [](Grad& g) {
                 Var dy = g.cotangent(), wide = convert(dy, compute_dtype(dy.dtype()));
-                g.add(0, g.builder.call("prims.reduce_scatter", {wide, g.args[1], g.args[2], "sum"}));
+                g.add(0, g.builder.call("prims.reduce_scatter", {wide, g.args[1], g.args[2], "sum", g.args[4]}));
               },
               kTags, {.batch = behind_first_dim}),
-    primitive("prims.reduce_scatter(tensor input, str axis, int ranks, str reduction) -> tensor",
-              "Each rank's part, along the first dim, of the reduction over the ranks of an axis.", scatter_meta,
-              run_collective,
+    primitive("prims.reduce_scatter(tensor input, str axis, int ranks, str reduction, int unit=0, bool more=False) -> "
+              "tensor",
+              "Each rank's part, along the first dim, of the reduction over the ranks of an axis. Those of a unit of "
+              "parameters begin together.",
+              scatter_meta, run_collective,
               [](Grad& g) {
                 require_sum(g);
                 g.add(0, g.builder.call("prims.all_gather", {g.cotangent(), g.args[1], g.args[2], false}));

@@ -5,6 +5,7 @@
 #include <limits>
 #include <list>
 #include <optional>
+#include <vector>
 
 #include "base/text.h"
 #include "scale/mpi/abi.h"
@@ -37,7 +38,7 @@ class MpiGroup : public Group {
   ~MpiGroup() override {
     int over = 0;
     if (library_.call.Finalized(&over) != 0 || over) return;
-    if (note_) library_.call.Cancel(&note_), library_.call.Request_free(&note_);
+    if (note_) end_receive();
     library_.call.Comm_free(&communicator_);
   }
   int64_t rank() const override { return rank_; }
@@ -51,12 +52,7 @@ class MpiGroup : public Group {
   }
 
   uint64_t begin(const GroupCall& c) override {
-    const bool reduces = c.what == Collective::all_reduce || c.what == Collective::reduce_scatter;
-    const Handle dtype = library_.constants.dtype(reduces ? c.dtype : type_of_bytes(size_of(c.dtype)));
-    if (!dtype) fail(Code::unimplemented, "mpi: there is no reduction of ", thunder::name(c.dtype));
-    if (c.count > std::numeric_limits<int>::max())
-      fail(Code::unimplemented, "mpi: a collective of ", c.count, " elements; it takes at most ",
-           std::numeric_limits<int>::max(), ": split the tensor");
+    const Handle dtype = checked_type(c);
     const int count = static_cast<int>(c.count);
     const Handle op = library_.constants.reduction(c.reduction);
     const auto& call = library_.call;
@@ -80,7 +76,20 @@ class MpiGroup : public Group {
     return request;
   }
 
+  // All of them: where one cannot begin, none has.
+  size_t begin_together(std::span<const GroupCall> calls, uint64_t& request) override {
+    if (calls.size() == 1) return Group::begin_together(calls, request);
+    for (const GroupCall& c : calls) checked_type(c);
+    for (const GroupCall& c : calls) together_.push_back(begin(c));
+    request = kTogether;
+    return calls.size();
+  }
+
   bool test(uint64_t& request) override {
+    if (request == kTogether) {
+      std::erase_if(together_, [&](uint64_t& one) { return test(one); });
+      return together_.empty();
+    }
     int done = 0;
     check(library_, library_.call.Test(&request, &done, library_.constants.status_ignore), "MPI_Test");
     return done != 0;
@@ -110,7 +119,27 @@ class MpiGroup : public Group {
   }
 
  private:
-  static constexpr int kNoteTag = 20;
+  static constexpr int kNoteTag = 20, kTests = 1000;
+  static constexpr uint64_t kTogether = UINT64_MAX;  // no handle of any library: those in `together_`
+
+  // The buffer is the library's until then; MPI_Finalize of MPICH over UCX misses a receive that was only let go of.
+  void end_receive() {
+    int done = 0;
+    library_.call.Cancel(&note_);
+    for (int i = 0; i < kTests && !done; i++)
+      if (library_.call.Test(&note_, &done, library_.constants.status_ignore) != 0) return;
+    if (!done) library_.call.Request_free(&note_);
+  }
+
+  Handle checked_type(const GroupCall& c) const {
+    const bool reduces = c.what == Collective::all_reduce || c.what == Collective::reduce_scatter;
+    const Handle dtype = library_.constants.dtype(reduces ? c.dtype : type_of_bytes(size_of(c.dtype)));
+    if (!dtype) fail(Code::unimplemented, "mpi: there is no reduction of ", thunder::name(c.dtype));
+    if (c.count > std::numeric_limits<int>::max())
+      fail(Code::unimplemented, "mpi: a collective of ", c.count, " elements; it takes at most ",
+           std::numeric_limits<int>::max(), ": split the tensor");
+    return dtype;
+  }
   struct Sent {
     std::array<char, kNoteBytes> note{};
     Handle request = 0;
@@ -120,6 +149,7 @@ class MpiGroup : public Group {
   Handle communicator_;
   int rank_ = 0, ranks_ = 1;
   const bool carries_notes_;
+  std::vector<uint64_t> together_;  // requests of what was begun together
   std::list<Sent> sent_;
   std::array<char, kNoteBytes> received_{};
   Handle note_ = 0;  // the request of the next one; 0: none yet

@@ -1,5 +1,6 @@
 #include "scale/nccl/group.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "base/text.h"
@@ -157,13 +158,37 @@ uint64_t NcclGroup::begin(const GroupCall& c) {
     check(device_->status(
         device_->driver().copy_in(reinterpret_cast<nvidia::Pointer>(in), from, bytes, stream_), "cuMemcpyHtoDAsync"));
   } else {
-    require(c.device == device_.get(), "nccl: the tensor is on ", thunder::name(c.device->id()),
-            ", and this process drives ", thunder::name(device_->id()));
-    check(c.after ? c.after->make_stream_wait(stream_) : device_->make_stream_wait(stream_));
+    wait_for_operand(c);
   }
   call_ = c, recorded_ = false;
   launch(c, in, out);
   return 1;
+}
+
+// On the device they are one launch, and run at a time.
+size_t NcclGroup::begin_together(std::span<const GroupCall> calls, uint64_t& request) {
+  const auto here = [](const GroupCall& c) { return !c.device; };
+  if (calls.size() == 1 || std::any_of(calls.begin(), calls.end(), here)) return Group::begin_together(calls, request);
+  check_open();
+  for (const GroupCall& c : calls)
+    if (reduces(c)) type_of(c.dtype);
+  for (const GroupCall& c : calls) wait_for_operand(c);
+  call_ = calls.back(), recorded_ = false, request = 1;
+  library_.check(library_.group_start(), "ncclGroupStart", comm_);
+  try {
+    for (const GroupCall& c : calls) launch(c, c.in, c.out);
+  } catch (...) {
+    library_.group_end();  // of this thread, which may not stay in it
+    throw;
+  }
+  library_.check(library_.group_end(), "ncclGroupEnd", comm_);
+  return calls.size();
+}
+
+void NcclGroup::wait_for_operand(const GroupCall& c) {
+  require(c.device == device_.get(), "nccl: the tensor is on ", thunder::name(c.device->id()),
+          ", and this process drives ", thunder::name(device_->id()));
+  check(c.after ? c.after->make_stream_wait(stream_) : device_->make_stream_wait(stream_));
 }
 
 void NcclGroup::launch(const GroupCall& c, const void* in, void* out) {

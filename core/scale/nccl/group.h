@@ -26,6 +26,7 @@ class NcclGroup : public Group {
   size_t device_bytes() const override { return bytes_; }
   std::unique_ptr<Group> split(int64_t line, int64_t index, int64_t ranks) override;
   uint64_t begin(const GroupCall& call) override;
+  size_t begin_together(std::span<const GroupCall> calls, uint64_t& request) override;
   bool test(uint64_t& request) override;
   void abort() override;
 
@@ -46,6 +47,7 @@ class NcclGroup : public Group {
   bool is_settled();
   void check_open() const;
   void* staged(Staged& in, size_t bytes);
+  void wait_for_operand(const GroupCall& call);
   void launch(const GroupCall& call, const void* in, void* out);
   void close();
   bool is_idle();

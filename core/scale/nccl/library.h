@@ -45,6 +45,8 @@ enum Type : int { kInt8 = 0, kUint8 = 1, kInt32 = 2, kUint32 = 3, kInt64 = 4, kU
   X(async_error, ncclCommGetAsyncError, (Comm comm, int* out))                                                     \
   X(rank, ncclCommUserRank, (Comm comm, int* out))                                                                 \
   X(count, ncclCommCount, (Comm comm, int* out))                                                                   \
+  X(group_start, ncclGroupStart, ())                                                                               \
+  X(group_end, ncclGroupEnd, ())                                                                                   \
   X(device, ncclCommCuDevice, (Comm comm, int* out))                                                               \
   X(all_reduce, ncclAllReduce,                                                                                     \
     (const void* in, void* out, size_t count, int type, int reduction, Comm comm, nvidia::Stream stream))          \

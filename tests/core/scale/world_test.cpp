@@ -108,6 +108,55 @@ TEST(World, starts_several_collectives_and_waits_for_them_later) {
   EXPECT_EQ(failures, std::vector<std::string>(2));
 }
 
+CollectiveCall sum_of(Memory<float>& x, Memory<float>& y, bool more) {
+  CollectiveCall call{Collective::all_reduce, "world", 2, RankReduction::sum, 0, x.buffer(), y.buffer()};
+  call.more = more;
+  return call;
+}
+
+// Those that have `more` begin with the next one, and with what else the ranks do before it.
+TEST(World, begins_several_collectives_together) {
+  for (const bool all : {true, false}) {
+    ThreadHub hub;
+    const auto failures = on_ranks(2, [&](int64_t rank) {
+      const auto world = thread_world(hub, rank, 2);
+      Memory<float> a({1, 2}, DType::f32), b({3}, DType::f32), c({4, 5, 6}, DType::f32), x = a, y = b, z = c;
+      ASSERT_FALSE(world->start(sum_of(a, x, true)));
+      ASSERT_FALSE(world->start(sum_of(b, y, true)));
+      if (!all) world->barrier("world");
+      ASSERT_FALSE(world->start(sum_of(c, z, false)));
+      ASSERT_FALSE(world->wait(y.data.data(), false));
+      EXPECT_EQ(y.data, (std::vector<float>{6}));
+      ASSERT_FALSE(world->wait(z.data.data(), false));
+      ASSERT_FALSE(world->wait(x.data.data(), true));
+      EXPECT_EQ(x.data, (std::vector<float>{2, 4}));
+      EXPECT_EQ(z.data, (std::vector<float>{8, 10, 12}));
+      ASSERT_FALSE(world->start(sum_of(a, x, true)));  // a wait begins it, too
+      ASSERT_FALSE(world->wait(x.data.data(), true));
+      EXPECT_EQ(x.data, (std::vector<float>{2, 4}));
+    });
+    EXPECT_EQ(failures, std::vector<std::string>(2));
+  }
+}
+
+TEST(World, tells_which_of_several_collectives_differ) {
+  ThreadHub hub;
+  const auto failures = on_ranks(2, [&](int64_t rank) {
+    const auto world = thread_world(hub, rank, 2);
+    Memory<float> a({1, 2}, DType::f32), b(std::vector<float>(rank ? 3 : 4), DType::f32), x = a, y = b;
+    ASSERT_FALSE(world->start(sum_of(a, x, true)));
+    ASSERT_FALSE(world->start(sum_of(b, y, false)));
+    Status* failed = world->wait(x.data.data(), true);
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(failed->message(), "the ranks of axis 'world' disagree: rank 0: all_reduce(f32[2], sum), all_reduce(f32[4], sum); "
+                                 "rank 1: all_reduce(f32[2], sum), all_reduce(f32[3], sum)");
+    failed->release();
+    all_reduce(*world, "world", a);  // all can go on
+    EXPECT_EQ(a.data, (std::vector<float>{2, 4}));
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(2));
+}
+
 TEST(World, ranks_that_disagree_leave_out_what_they_started_behind_it) {
   ThreadHub hub;
   const auto failures = on_ranks(2, [&](int64_t rank) {

@@ -135,6 +135,30 @@ TEST_F(Ranks, order_collectives_behind_the_device_s_own_work) {
   EXPECT_EQ(failures, std::vector<std::string>(2));
 }
 
+// Beside the launch by which the ranks agree.
+TEST_F(Ranks, launch_once_what_begins_together) {
+  for (const int64_t lazy : {0, 1}) {
+    fake.lazy(lazy);
+    const Folder folder;
+    const int64_t before = fake.launches();
+    const auto failures = on_ranks(2, [&](int64_t r) {
+      const Rank rank(folder.path(), r, 2);
+      std::vector<Ref<Tensor>> in, out;
+      for (size_t k = 0; k < 5; k++) {
+        in.push_back(rank.floats(Floats(k + 1, static_cast<float>(r + 1)))), out.push_back(rank.floats(Floats(k + 1)));
+        CollectiveCall call{Collective::all_reduce, "world", 2, RankReduction::sum, 0, in[k]->buffer(), out[k]->buffer()};
+        call.device = &rank.context->devices().accelerator(cuda(0)), call.more = k < 4;
+        if (Status* failed = rank.world->start(call)) throw Error(Ref<Status>::adopt(failed));
+      }
+      for (size_t k = 0; k < 5; k++)
+        if (Status* failed = rank.world->wait(out[k]->data(), k == 4)) throw Error(Ref<Status>::adopt(failed));
+      for (size_t k = 0; k < 5; k++) EXPECT_EQ(Rank::data(out[k]), Floats(k + 1, 3));
+    });
+    EXPECT_EQ(failures, std::vector<std::string>(2));
+    EXPECT_EQ(fake.launches() - before, 2 * 2);
+  }
+}
+
 // A compiled step of which several collectives run beside the rest, while the work of streams is done as late as it may be.
 TEST_F(Ranks, run_collectives_beside_the_lines_of_a_program_and_store_behind_them) {
   for (const int64_t lazy : {0, 1}) {

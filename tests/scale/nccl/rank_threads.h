@@ -21,6 +21,7 @@ struct FakeNccl {
   decltype(&fake_nccl_never) never = nullptr;
   decltype(&fake_nccl_complaints) complaints = nullptr;
   decltype(&fake_nccl_communicators) communicators = nullptr;
+  decltype(&fake_nccl_launches) launches = nullptr;
   decltype(&fake_cuda_fail_at) fail_at = nullptr;
   decltype(&fake_cuda_counts) counts = nullptr;
   decltype(&fake_cuda_lazy) lazy = nullptr;
@@ -34,6 +35,7 @@ struct FakeNccl {
     const auto find = [](void* in, const char* name, auto& f) { f = reinterpret_cast<std::decay_t<decltype(f)>>(::dlsym(in, name)); };
     find(library, "fake_nccl_late", late), find(library, "fake_nccl_never", never);
     find(library, "fake_nccl_complaints", complaints), find(library, "fake_nccl_communicators", communicators);
+    find(library, "fake_nccl_launches", launches);
     find(cuda, "fake_cuda_fail_at", fail_at), find(cuda, "fake_cuda_counts", counts), find(cuda, "fake_cuda_lazy", lazy);
   }
   bool is_there() const { return late && fail_at; }

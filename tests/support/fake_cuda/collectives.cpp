@@ -7,7 +7,9 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
+#include <utility>
 
 #include "collectives.h"
 #include "control.h"
@@ -23,7 +25,7 @@ enum Result { kSuccess = 0, kSystemError = 2, kInvalidArgument = 4, kInvalidUsag
 struct State {
   std::mutex mutex;
   std::string complaints;
-  std::atomic<int64_t> late{1}, communicators{0};
+  std::atomic<int64_t> late{1}, communicators{0}, launches{0};
   std::atomic<int32_t> never{0};
 };
 State& state() {
@@ -151,6 +153,16 @@ void finish(void* arg) {
 }
 void drop(void* arg) { delete static_cast<Shared*>(arg); }
 
+// What a thread began since ncclGroupStart.
+struct Grouped {
+  int depth = 0;
+  std::set<std::shared_ptr<Communicator>> of;
+};
+Grouped& grouped() {
+  thread_local Grouped one;
+  return one;
+}
+
 extern "C" int cuStreamIsCapturing(void* stream, int* out);
 
 int enqueue(Handle* handle, Call call, const void* in, void* out, void* stream) {
@@ -158,17 +170,19 @@ int enqueue(Handle* handle, Call call, const void* in, void* out, void* stream) 
   Communicator& c = *handle->of;
   const size_t item = fake_nccl::size_of_type(call.type);
   if (!item || call.reduction == 1 || call.reduction > 3) return kInvalidArgument;
-  if (!c.is_open || c.questions > 0 || c.finalized) return kInvalidUsage;
+  const bool goes_on = grouped().depth > 0 && grouped().of.count(handle->of);  // what a group begins is asked for at its end
+  if (!c.is_open || (c.questions > 0 && !goes_on) || c.finalized) return kInvalidUsage;
   const size_t bytes = call.count * item * (call.kind == Kind::reduce_scatter ? static_cast<size_t>(c.ranks) : 1);
   if (bytes > fake_nccl::kAreaBytes) return kInvalidArgument;
   int capturing = 0;
   cuStreamIsCapturing(stream, &capturing);
   auto operation = std::make_shared<Operation>(handle->of, call, in, out, bytes, capturing != 0);
   if (capturing) c.captured++;
-  c.asked_for(FAKE_NCCL_LAUNCH);
+  if (grouped().depth > 0) grouped().of.insert(handle->of);
+  else c.asked_for(FAKE_NCCL_LAUNCH), state().launches++;
   fake_cuda_enqueue_when(stream, can_post, post, drop, new Shared(operation));
   fake_cuda_enqueue_when(stream, can_finish, finish, drop, new Shared(operation));
-  return kInProgress;
+  return grouped().depth > 0 ? kSuccess : kInProgress;
 }
 
 // As ncclConfig_t begins; blocking is INT_MIN where it was not said.
@@ -209,6 +223,7 @@ const char* fake_nccl_complaints() {
   return (text = state().complaints).c_str();
 }
 int64_t fake_nccl_communicators() { return state().communicators; }
+int64_t fake_nccl_launches() { return state().launches; }
 
 int ncclGetVersion(int* out) { return *out = 22809, kSuccess; }
 const char* ncclGetErrorString(int result) {
@@ -267,6 +282,17 @@ int ncclCommDestroy(Handle* of) { return fake_cuda_called() ? kSystemError : end
 int ncclCommAbort(Handle* of) {
   of->of->aborted = true;
   return end(of, "the communicator was aborted");
+}
+int ncclGroupStart() {
+  if (fake_cuda_called()) return kSystemError;
+  return grouped().depth++, kSuccess;
+}
+int ncclGroupEnd() {
+  if (grouped().depth == 0) return kInvalidUsage;
+  if (--grouped().depth > 0) return kSuccess;
+  const auto begun = std::exchange(grouped().of, {});
+  for (const auto& c : begun) c->asked_for(FAKE_NCCL_LAUNCH), state().launches++;
+  return fake_cuda_called() ? kSystemError : begun.empty() ? kSuccess : kInProgress;
 }
 int ncclCommUserRank(Handle* of, int* out) { return *out = of->of->rank, kSuccess; }
 int ncclCommCount(Handle* of, int* out) { return *out = of->of->ranks, kSuccess; }

@@ -49,6 +49,7 @@ void fake_nccl_never(int32_t what);
 // before the collective was over, communicators that ended under a graph that captured them; "": nothing.
 const char* fake_nccl_complaints(void);
 int64_t fake_nccl_communicators(void);  // that are alive in this process
+int64_t fake_nccl_launches(void);       // of collectives by this process, those of a group as one
 
 // Of the stand-in for cuDNN, in its library: no plan is made of products with more elements; 0: of any. And how often plans ran.
 void fake_cudnn_most_elements(int64_t elements);
