@@ -76,10 +76,12 @@ std::shared_ptr<World> open_world(Context& context, const Options& options) {
   return std::make_shared<World>(std::move(engine), place, how);
 }
 
-// The one of the context.
+// The one of the context; a new one where it is broken.
 std::shared_ptr<World> world_of(Context& context, const Options& options) {
   RankAxesSlot& slot = rank_axes(context.registry());
-  auto world = std::dynamic_pointer_cast<World>(slot.get() ? slot.get() : slot.set(open_world(context, options)));
+  auto axes = slot.get();
+  if (!axes || axes->broken()) axes = slot.set(open_world(context, options));
+  auto world = std::dynamic_pointer_cast<World>(axes);
   if (options.find("timeout")) world->set_timeout(options.real("timeout", 120));
   return world;
 }

@@ -57,6 +57,8 @@ class RankAxes {
   }
   // This rank begins, or ends, to compile: it is not late meanwhile.
   virtual void compiles(bool /*begins*/) {}
+  // The ranks cannot communicate any more.
+  virtual bool broken() const { return false; }
   // Some collectives that the other ranks wait for will not be run here, and why.
   virtual void give_up_after(const Status& /*failed*/) {}
 };
@@ -79,10 +81,10 @@ class RankAxesSlot {
     const std::lock_guard lock(mutex_);
     return axes_;
   }
-  // Sets them, unless they are set. The result is what is set then.
+  // Sets them, unless they are set and not broken. The result is what is set then.
   std::shared_ptr<RankAxes> set(std::shared_ptr<RankAxes> axes) {
     const std::lock_guard lock(mutex_);
-    if (!axes_) axes_ = std::move(axes);
+    if (!axes_ || axes_->broken()) axes_ = std::move(axes);
     return axes_;
   }
 

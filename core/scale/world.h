@@ -69,6 +69,7 @@ class World : public RankAxes {
   Device device() const override;
   Status* start(const CollectiveCall& call) override;
   Status* wait(const void* out, bool done) override;
+  bool broken() const override;
   void compiles(bool begins) override;
   void give_up_after(const Status& failed) override;
 

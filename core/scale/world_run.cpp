@@ -12,6 +12,11 @@ void World::check_unbroken() const {
   if (broken_) fail(broken_->code(), "the ranks cannot communicate any more: ", broken_->message());
 }
 
+bool World::broken() const {
+  const std::lock_guard lock(mutex_);
+  return broken_ != nullptr;
+}
+
 void World::begin(const AxisGroup& on, const std::string& text, const CollectiveCall* call) {
   const std::lock_guard lock(mutex_);
   check_unbroken();

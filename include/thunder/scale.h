@@ -18,7 +18,8 @@
  *   folder        string: one that all hosts share and this start has for itself, by which ranks of "nccl" find each other; else they
  *                 do so by NCCL_COMM_ID, by torchrun's MASTER_ADDR and MASTER_PORT, or by MPI.
  *   rank, ranks   int: which process this is of how many, where no launcher says it; both or neither.
- * The first mesh of a context opens its world: who this process is say the variables of the launcher, and without them it is alone.
+ * The first mesh of a context opens its world, and one behind an error after which the ranks cannot communicate any more a new
+ * one, on all ranks: who this process is say the variables of the launcher, and without them it is alone.
  * Axes stay as they are while the context lives. From then on the context's random state is that of rank 0: the same seed for all.
  * THUNDER_NOT_FOUND: there is no such engine, with every name that was tried. THUNDER_INVALID_ARGUMENT: the axes have another number
  * of ranks than the world, or the ranks disagree. THUNDER_FAILED_PRECONDITION: an axis of that name is there, of another mesh.

@@ -93,6 +93,15 @@ class Faults(unittest.TestCase):
             self.assertRegex(text, r"<rank 0: .* after [012]\.\d s>")
             self.assertEqual(text.count("<rank "), ranks, text)
 
+    def test_a_new_mesh_is_a_new_world_in_which_programs_go_on(self):
+        _, text, _ = ranks_run("f = th.compile(lambda x: th.all_reduce(x, 'data'))\nf(th.ones(2))\n"
+                               "if rank == 1: time.sleep(5)\n"
+                               "told(lambda: f(th.ones(2)))\ntold(lambda: f(th.ones(2)))\n"
+                               "for _ in range(2):\n    mesh = th.mesh(data=-1, timeout=20.0)\n"
+                               "    print(f'<again {f(th.full([2], 3.0)).tolist()} of {mesh.size(\"data\")}>', flush=True)\n")
+        self.assertEqual(text.count("<again [6.0, 6.0] of 2>"), 4, text)
+        self.assertEqual(text.count("the ranks cannot communicate any more"), 2, text)
+
     def test_ctrl_c_ends_a_wait(self):
         _, text, _ = ranks_run("import os, signal, threading\n"
                                "if rank == 0: threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
