@@ -18,21 +18,6 @@ local _, text = ...
 print((require "thunder").help(text or ""))
 )lua";
 
-constexpr const char* kDoctor = R"lua(
-local options = ...
-local th = require "thunder"
-local failed = false
-for _, found in ipairs(th.installation()) do failed = failed or found.state == "fails" end
-if options.json then
-  print(('{"command":"doctor","schema":1,"version":"%s","installation":%s}'):format(th.version, th.describe "installation"))
-  return failed and os.exit(1, true)
-end
-local function row(name, text, state) print(("%-13s %s%s"):format(name, state == "works" and "" or state .. ": ", text)) end
-row("thunder", ("%s, %s, %d ops"):format(th.version, _VERSION, #th.ops()), "works")
-for _, found in ipairs(th.installation()) do row(found.name, found.text, found.state) end
-if failed then os.exit(1, true) end
-)lua";
-
 // Options of `run` are of models and programs; those that the kind of file does not have are refused.
 bool check_options(const Words& words, const char* file, const char* what, std::initializer_list<const char*> known) {
   for (const Words::Given& given : words.options) {
@@ -75,7 +60,6 @@ int convert_file(const Command& command, const Words& words) {
 int inspect_file(const Command& command, const Words& words) { return run_tool_script(kInspect, &command, words); }
 int see_calls(const Command& command, const Words& words) { return run_tool_script(kSee, &command, words); }
 int list_ops(const Command& command, const Words& words) { return run_tool_script(kListOps, &command, words); }
-int examine_installation(const Command& command, const Words& words) { return run_tool_script(kDoctor, &command, words); }
 
 int read_and_run() { return run_tool_script(kReadAndRun, nullptr, {}); }
 int run_code(const char* code, std::span<char* const> arguments) {

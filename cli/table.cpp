@@ -32,7 +32,7 @@ constexpr Option kConvert[] = {
 constexpr Option kExamine[] = {{"--html", "PAGE", "write traces, times and memory, too, as a page; of several functions an index and a page each"}, kJson};
 constexpr Option kProfile[] = {{"--chrome", "FILE", "write the times for chrome://tracing; of several functions FILE-2 and so on, which is said"}, kJson};
 constexpr Option kRepro[] = {{"--step", "N", "which step, as `profile` counts (1)"}, {"--output", "FILE", "write it there"}};
-constexpr Option kDoctor[] = {kJson};
+constexpr Option kDoctor[] = {kJson, {"--engine", "ENGINE", "what moves bytes between the processes of a launcher: mpi, or nccl between GPUs"}};
 
 constexpr const char* kFiles =
     "A file is known by how it begins: a Lua script, whose further words are its own (behind `--` all of them), a saved program\n"
@@ -65,7 +65,8 @@ constexpr Command kCommands[] = {
     {"ops", "[TEXT]", "list the ops, layers, optimisers, schedules and options whose name holds TEXT", "", {}, "thunder ops softmax", 0, 1,
      ScriptWords::none, list_ops},
     {"doctor", "", "say what this installation has, what is missing and why, and what the machine does",
-     "Compiles and runs a kernel; where that fails the exit status is 1.", kDoctor, "thunder doctor", 0, 0, ScriptWords::none,
+     "Compiles and runs a kernel; where that fails the exit status is 1. In processes that mpirun, srun or torchrun started, also where each is,\n"
+     "and how fast values pass between them.", kDoctor, "thunder doctor", 0, 0, ScriptWords::none,
      examine_installation},
     {"completion", "bash|zsh|fish", "print what a shell completes commands, options, reports, backends, ops and files by", "", {},
      "eval \"$(thunder completion bash)\"", 1, 2, ScriptWords::none, print_completion},

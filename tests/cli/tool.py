@@ -36,7 +36,7 @@ def doctor():
     for folder, says in (("off", "missing: none: THUNDER_CACHE_DIR says so"), ("/proc/none", "missing: /proc/none: it cannot be opened (No such")):
         assert says in run("doctor", THUNDER_CACHE_DIR=folder).stdout, folder
     for words in (("--bogus",), ("--json", "--bogus")):
-        expect(run("doctor", *words), 2, err="doctor has no option '--bogus'; there is --json")
+        expect(run("doctor", *words), 2, err="doctor has no option '--bogus'; there are --engine, --json")
     if len(sys.argv) > 3:
         lacking = run("doctor", LD_AUDIT=sys.argv[3], HIDE_LIBRARIES="libLLVM:libdnnl").stdout
         for says in (r"LLVM +missing: .*libLLVM", r"oneDNN +missing: .*none of libdnnl.so.2, libdnnl.so.3 can be opened", r"fusion +missing: ",
