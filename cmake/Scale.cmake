@@ -64,14 +64,10 @@ if(NOT THUNDER_SANITIZE)
       set_tests_properties(scale_gpt2_${mpi} scale_doctor_${mpi} PROPERTIES LABELS scale TIMEOUT 600)
     endif()
     if(TARGET thunder_python)
-      if(mpi STREQUAL openmpi)
-        add_test(NAME scale_checkpoint_${mpi} COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/scale/checkpoint.py ${mpirun})
-        set_tests_properties(scale_checkpoint_${mpi} PROPERTIES LABELS scale TIMEOUT 600
-                             ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
-      endif()
+      add_test(NAME scale_checkpoint_${mpi} COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/scale/checkpoint.py ${mpirun})
       add_test(NAME scale_host_${mpi} COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/scale/host.py ${mpirun})
       add_test(NAME scale_faults_${mpi} COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/scale/faults.py ${mpirun})
-      set_tests_properties(scale_host_${mpi} scale_faults_${mpi} PROPERTIES LABELS scale TIMEOUT 600
+      set_tests_properties(scale_checkpoint_${mpi} scale_host_${mpi} scale_faults_${mpi} PROPERTIES LABELS scale TIMEOUT 600
                            ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
     endif()
   endforeach()
