@@ -88,6 +88,15 @@ static int core_mesh_fully_shard(lua_State *L)
     return 0;
 }
 
+/* core.mesh_parallelize_module(mesh, module, axis, plan) */
+static int core_mesh_parallelize_module(lua_State *L)
+{
+    thunder_mesh *mesh = mesh_check(L, 1);
+    thunder_module *module = box_check(L, 2, BOX_MODULE);
+    check_status(L, thunder_mesh_parallelize_module(mesh, axis_check(L, 3, mesh), module, luaL_checkstring(L, 4)));
+    return 0;
+}
+
 void open_mesh(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"mesh", core_mesh},
@@ -99,6 +108,7 @@ void open_mesh(lua_State *L)
                                          {"mesh_barrier", core_mesh_barrier},
                                          {"mesh_broadcast", core_mesh_broadcast},
                                          {"mesh_fully_shard", core_mesh_fully_shard},
+                                         {"mesh_parallelize_module", core_mesh_parallelize_module},
                                          {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

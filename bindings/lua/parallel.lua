@@ -70,6 +70,19 @@ function parallel.fully_shard(net, mesh, options)
   return net
 end
 
+-- th.parallel.parallelize_module(net, mesh, { ["blocks.*.fc1"] = "colwise", ["blocks.*.fc2"] = "rowwise" }, { axis = "tensor" }): each
+-- rank computes with a part of these layers. List the parameters, and make optimisers, afterwards.
+function parallel.parallelize_module(net, mesh, plan, options)
+  check_mesh("parallelize_module", mesh)
+  if type(plan) ~= "table" then core.refuse(("parallelize_module: a plan is a table of paths and styles, got %s"):format(core.type_text(plan))) end
+  options = core.check_options("parallelize_module", options, { axis = true })
+  local lines = {}
+  for path, style in pairs(plan) do lines[#lines + 1] = ("%s=%s"):format(path, style) end
+  table.sort(lines)
+  core.mesh_parallelize_module(rawget(mesh, "handle"), net, options.axis or "tensor", table.concat(lines, ","))
+  return net
+end
+
 -- th.parallel.data(step, mesh, net, { axis = "data", reduction = "mean" }): a training step of several ranks, each on examples of its own.
 -- In it th.grad_of gives for parameters the mean, or the sum, over the ranks of the axis, so that the optimiser does the same on each.
 -- `net`, a module or a table of tensors, begins on all ranks as it is on rank 0.

@@ -4,6 +4,7 @@
 #include "capi/module.h"
 #include "capi/options.h"
 #include "modules/fully_shard.h"
+#include "modules/tensor_parallel.h"
 #include "modules/world_grads.h"
 #include "scale/mpi/mpi.h"
 #include "scale/nccl/nccl.h"
@@ -86,6 +87,15 @@ std::shared_ptr<World> world_of(Context& context, const Options& options) {
   return world;
 }
 
+// The parameters of a module, in place.
+void start_as_rank_0(World& world, std::string_view axis, Module& module) {
+  module.replace_parameters([&](const Ref<Tensor>& t) {
+    check(!t->read_only(), "a parameter of the module cannot be written");
+    if (!t->sharding()) world.broadcast(axis, *t, 0);
+    return t;
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -147,7 +157,7 @@ thunder_status* thunder_mesh_broadcast(thunder_mesh* mesh, const char* axis, con
       const Ref<Tensor>& t = values[i].tensor;
       if (!t) continue;
       check(t->concrete() && !t->read_only(), "'", values.path(i), "' is no tensor that can be written");
-      if (t->sharding()) continue;
+      if (t->sharding() && (axis_name(axis) == kWorldAxis || t->sharding()->axis == axis_name(axis))) continue;
       core(mesh)->world->broadcast(axis_name(axis), *t, root);
     }
   }));
@@ -157,14 +167,18 @@ thunder_status* thunder_mesh_fully_shard(thunder_mesh* mesh, const char* axis, t
                                          int32_t reshard_after_forward) noexcept {
   return given(guarded(__func__, [&] {
     need(mesh, "mesh"), need(module, "module");
-    World& world = *core(mesh)->world;
-    Module& shared = *core(module)->module;
-    shared.replace_parameters([&](const Ref<Tensor>& t) {  // the same tensors, as rank 0 has them
-      check(!t->read_only(), "a parameter of the module cannot be written");
-      if (!t->sharding()) world.broadcast(axis_name(axis), *t, 0);
-      return t;
-    });
-    fully_shard(core(module)->context->scope_environment(), shared, axis_name(axis), reshard_after_forward != 0);
+    start_as_rank_0(*core(mesh)->world, axis_name(axis), *core(module)->module);
+    fully_shard(core(module)->context->scope_environment(), *core(module)->module, axis_name(axis),
+                reshard_after_forward != 0);
+  }));
+}
+
+thunder_status* thunder_mesh_parallelize_module(thunder_mesh* mesh, const char* axis, thunder_module* module,
+                                                const char* plan) noexcept {
+  return given(guarded(__func__, [&] {
+    need(mesh, "mesh"), need(module, "module"), need(plan, "plan");
+    start_as_rank_0(*core(mesh)->world, axis_name(axis), *core(module)->module);
+    parallelize_module(core(module)->context->scope_environment(), *core(module)->module, axis_name(axis), plan);
   }));
 }
 

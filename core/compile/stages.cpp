@@ -18,6 +18,7 @@
 #include "passes/materialize.h"
 #include "passes/reciprocals.h"
 #include "passes/reshard.h"
+#include "passes/vary.h"
 #include "passes/waits.h"
 #include "program/report.h"
 
@@ -72,6 +73,8 @@ std::string graph_report(const Program& program) {
 
 // ---- rows of both tables ----
 
+constexpr StageRow kVary{"vary", rewrite<vary>, true,
+                         "before grad: what the ranks have in common has a gradient that is the sum of theirs"};
 constexpr StageRow kGrad{"grad", grad, true,
                          "early: what follows cleans up the backward together with the forward"};
 constexpr StageRow kCse{"cse", rewrite<cse>, false,
@@ -95,7 +98,7 @@ constexpr StageRow kDcePrims{"dce_prims", rewrite<dce>, false, "drops what desce
 constexpr std::array kStages = {
     StageRow{"transform", transform, true,
              "before grad: what executors put in the place of lines has gradients of its own"},
-    kGrad, kCse, kDce, kDescend, kFold, kCasts, kAlgebra, kReciprocals,
+    kVary, kGrad, kCse, kDce, kDescend, kFold, kCasts, kAlgebra, kReciprocals,
     StageRow{"accumulate", rewrite<accumulate>, false,
              "after casts and algebra, which bring sums and what they add together"},
     StageRow{"materialize", rewrite<materialize>, false,
@@ -135,7 +138,7 @@ constexpr std::array kStages = {
 
 // Executors' transforms were applied before the gradients were taken.
 constexpr std::array kJointStages = {
-    kGrad, kCse, kDce, kDescend, kFold, kCasts, kAlgebra, kReciprocals, kCsePrims, kDcePrims,
+    kVary, kGrad, kCse, kDce, kDescend, kFold, kCasts, kAlgebra, kReciprocals, kCsePrims, kDcePrims,
     StageRow{"partition", run_partition, true,
              "last: after descending, so that what a composite makes inside can be saved, and after cse_prims, so that "
              "no value is saved twice"},

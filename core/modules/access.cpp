@@ -6,6 +6,7 @@
 #include "base/nesting.h"
 #include "base/text.h"
 #include "modules/fully_shard.h"
+#include "modules/tensor_parallel.h"
 #include "modules/kind.h"
 #include "modules/set_option.h"
 #include "modules/text.h"
@@ -154,13 +155,19 @@ Tensor* read(Scope& scope, Module& module, std::string_view path, const Module::
     if (!shard) return slot ? slot->tensor.get() : nullptr;
     scope.fail(Code::failed_precondition,
                cat("parameter '", path, "' of a module is a shard, ", name(slot->tensor->type()),
-                   ", since fully_shard: compiled functions gather it; parameters() gives the shard"));
+                   slot->tensor->sharding()->gathered
+                       ? ", since fully_shard: compiled functions gather it"
+                       : ", since parallelize_module: compiled functions compute with it",
+                   "; parameters() gives the shard"));
     return scope.failed_tensor();
   }
   Place place = find_place(scope, module);
   const std::string full = join_path(place.path, path);
   guard(scope, place, std::make_unique<SameTensor>(place.root, full, slot ? slot->tensor : nullptr));
-  if (shard) return gather_shard(scope, slot->tensor.get(), full);
+  if (shard) {
+    const auto enter = slot->tensor->sharding()->gathered ? gather_shard : part_of_shard;
+    return enter(scope, slot->tensor.get(), full);
+  }
   return slot ? scope.parameter(slot->tensor.get(), full) : nullptr;
 }
 

@@ -40,12 +40,18 @@ Ref<Tensor> shard_of(const ScopeEnvironment& environment, const Tensor& whole, c
   const Device device = std::exchange(type.device, Device::cpu);
   const Ref<Tensor> host = Tensor::empty(environment.allocator, type);
   copy_elements(whole, *host);
-  type.shape[0] = Dim(how.part());
+  const auto dim = static_cast<size_t>(how.dim);
+  type.shape[dim] = Dim(how.part());
   Ref<Tensor> part = Tensor::empty(environment.allocator, type);
-  const size_t row = how.rows ? host->bytes() / static_cast<size_t>(how.rows) : 0;
-  const size_t own = static_cast<size_t>(how.own_rows()) * row;
-  if (own) std::memcpy(part->data(), host->data() + static_cast<size_t>(how.first()) * row, own);
-  if (part->bytes() > own) std::memset(part->data() + own, 0, part->bytes() - own);
+  size_t above = static_cast<size_t>(how.blocks);  // blocks of rows
+  for (size_t i = 0; i < dim; i++) above *= static_cast<size_t>(whole.sizes()[i]);
+  const size_t block = above ? host->bytes() / above : 0, own_block = above ? part->bytes() / above : 0;
+  const size_t row = how.rows ? block / static_cast<size_t>(how.rows / how.blocks) : 0;
+  const size_t first = std::min(block, static_cast<size_t>(how.index * how.part() / how.blocks) * row);
+  const size_t own = std::min(own_block, block - first);
+  if (part->bytes()) std::memset(part->data(), 0, part->bytes());
+  for (size_t i = 0; i < above && own; i++)
+    std::memcpy(part->data() + i * own_block, host->data() + i * block + first, own);
   return device == Device::cpu ? part : moved(part, *environment.devices, device);
 }
 

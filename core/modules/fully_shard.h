@@ -6,7 +6,7 @@
 
 namespace thunder {
 
-// This rank's part of a whole tensor, on its device. `host`: for what lies on the CPU. Requires: it has a dim.
+// This rank's part of a whole tensor, on its device. Requires: it has the dim.
 Ref<Tensor> shard_of(const ScopeEnvironment& environment, const Tensor& whole, const Sharding& how);
 
 // Replaces the parameters of a module, and of all below it, by this rank's shards of them; those without a dim, and

@@ -120,6 +120,7 @@ struct OpArg : Any {
   OpArg(int64_t i) : Any(Any::integer(i)) {}
   OpArg(int i) : Any(Any::integer(i)) {}
   OpArg(bool b) : Any(Any::boolean(b)) {}
+  OpArg(std::string_view s) : Any(Any::string(s)) {}
   OpArg(const std::vector<int64_t>& d) : Any(Any::dims(d)) {}
   OpArg(DType d) {
     kind = ArgKind::dtype;

@@ -17,10 +17,18 @@ struct Bucket {
   int64_t bytes = 0;
 };
 
-// The leaves in the order in which a backward makes them, the last first, in buckets of one dtype.
-std::vector<Bucket> buckets_of(Builder& b, const std::vector<ValueId>& grads, const std::vector<size_t>& leaves) {
+// The axis along which the ranks have parts of a leaf; "": all have the whole.
+std::string_view axis_of_parts(const Leaf& leaf) {
+  const auto& shard = leaf.tensor->sharding();
+  return shard ? std::string_view(shard->axis) : "";
+}
+
+// The leaves in the order in which a backward makes them, the last first, in buckets of one dtype, of wholes or of
+// parts along one axis.
+std::vector<Bucket> buckets_of(Builder& b, const Values& wrt, const std::vector<ValueId>& grads,
+                               const std::vector<size_t>& leaves) {
   std::vector<Bucket> full;
-  std::map<DType, Bucket> open;
+  std::map<std::pair<DType, std::string_view>, Bucket> open;
   for (size_t k = leaves.size(); k-- > 0;) {
     const TensorType& type = b.type(grads[k]);
     int64_t bytes = static_cast<int64_t>(size_of(type.dtype));
@@ -29,11 +37,11 @@ std::vector<Bucket> buckets_of(Builder& b, const std::vector<ValueId>& grads, co
       full.push_back({{k}, bytes});
       continue;
     }
-    Bucket& bucket = open[type.dtype];
+    Bucket& bucket = open[{type.dtype, axis_of_parts(wrt[leaves[k]])}];
     bucket.leaves.push_back(k), bucket.bytes += bytes;
     if (bucket.bytes >= kBucketBytes) full.push_back(std::exchange(bucket, {}));
   }
-  for (auto& [dtype, bucket] : open)
+  for (auto& [kind, bucket] : open)
     if (!bucket.leaves.empty()) full.push_back(std::move(bucket));
   return full;
 }
@@ -82,7 +90,7 @@ Values* grad_over_ranks(Scope& scope, Tensor* loss, const Values& wrt, std::stri
         out->set_tensor(i, Ref<Tensor>(scope.wrap((b.var(grad) / static_cast<double>(ranks)).id)));
       }
     }
-    for (const Bucket& bucket : buckets_of(b, common, leaves)) reduce(b, bucket, common, axis, reduction);
+    for (const Bucket& bucket : buckets_of(b, wrt, common, leaves)) reduce(b, bucket, common, axis, reduction);
     for (size_t k = 0; k < leaves.size(); k++) out->set_tensor(leaves[k], Ref<Tensor>(scope.wrap(common[k])));
   });
   return scope.own(std::move(out));

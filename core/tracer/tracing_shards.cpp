@@ -7,10 +7,10 @@
 namespace thunder {
 namespace {
 
-// What a collective gives is no part of a parameter, whatever its operand was.
-bool has_collective(const Node& n) {
-  if (runs_collective(def(n))) return true;
-  return std::any_of(n.body.begin(), n.body.end(), [](const Node* inner) { return has_collective(*inner); });
+// Along an axis; "": any.
+bool has_collective(const Node& n, std::string_view axis) {
+  if (runs_collective(def(n))) return axis.empty() || n.args[1].text() == axis;
+  return std::any_of(n.body.begin(), n.body.end(), [&](const Node* inner) { return has_collective(*inner, axis); });
 }
 
 class PartsOfValues {
@@ -42,13 +42,14 @@ class PartsOfValues {
       return {part(n.args[1].value_list()[of]).of, true};
     }
     ValuePart all{nullptr, true};
-    if (has_collective(n)) return all;
     for_each_value(n.args, [&](ValueId arg) {
       const ValuePart& one = part(arg);
       if (one.of) all.of = one.of;
       all.known = all.known && one.known;
     });
-    return all.of ? ValuePart{all.of, true} : all;
+    // What a collective gives is no part of a parameter whose ranks are along its axis, whatever its operand was.
+    if (all.of) return {has_collective(n, all.of->axis) ? nullptr : all.of, true};
+    return {nullptr, all.known || has_collective(n, "")};
   }
 
   std::unordered_map<ValueId, const Tensor*> inputs_;

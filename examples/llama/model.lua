@@ -25,6 +25,13 @@ model.passed_over = { "rotary_emb%.inv_freq$" } -- written by older files; it fo
 model.tied = { ["lm_head.weight"] = "model.embed_tokens.weight" } -- where the size says so
 model.embedding = "model.embed_tokens.weight"
 
+-- How processes divide the layers (th.parallel.parallelize_module): each computes with some of the heads.
+model.plan = {
+  ["model.layers.*.self_attn.q_proj"] = "colwise", ["model.layers.*.self_attn.k_proj"] = "colwise",
+  ["model.layers.*.self_attn.v_proj"] = "colwise", ["model.layers.*.self_attn.o_proj"] = "rowwise",
+  ["model.layers.*.mlp.gate_proj"] = "colwise", ["model.layers.*.mlp.up_proj"] = "colwise", ["model.layers.*.mlp.down_proj"] = "rowwise",
+}
+
 local DEVIATION = 0.02
 
 local function linear(inputs, outputs)
@@ -61,9 +68,9 @@ local function rotation(config, positions)
   end
 end
 
--- config: a size, `vocabulary`, and `dropout` if there is any.
+-- config: a size, `vocabulary`, `dropout` if there is any, and `parts`, if as many processes divide the layers.
 function model.make(config)
-  local dropout = config.dropout or 0.0
+  local dropout, parts = config.dropout or 0.0, config.parts or 1
   local blocks = {}
   for layer = 1, config.layers do blocks[layer] = block(config) end
   local embedding = nn.Embedding(config.vocabulary, config.width)
@@ -84,9 +91,9 @@ function model.make(config)
     for layer = 1, config.layers do
       local here = self.model.layers[layer]
       local attn, mlp, y = here.self_attn, here.mlp, here.input_layernorm(x)
-      local q = rotate(attend.split_heads(attn.q_proj(y), config.heads))
-      local k = rotate(attend.split_heads(attn.k_proj(y), config.key_heads))
-      local v = attend.split_heads(attn.v_proj(y), config.key_heads)
+      local q = rotate(attend.split_heads(attn.q_proj(y), config.heads // parts))
+      local k = rotate(attend.split_heads(attn.k_proj(y), config.key_heads // parts))
+      local v = attend.split_heads(attn.v_proj(y), config.key_heads // parts)
       x = x + drop(attn.o_proj(attend.join_heads(see(layer, q, k, v))))
       y = here.post_attention_layernorm(x)
       x = x + drop(mlp.down_proj(th.silu(mlp.gate_proj(y)) * mlp.up_proj(y)))

@@ -34,7 +34,7 @@ local for_training = {
   { "dropout", "number", 0.0, "the share that is dropped", least = 0, most = 0.99 },
   { "every", "integer", 50, "steps between two reports", least = 1 },
   { "precision", "text", "highest", "of products of float32: highest, high or medium (docs/python.md)" },
-  { "mesh", "text", nil, "data=N: N processes that mpirun started, each with its part of a step's windows" },
+  { "mesh", "text", nil, "data=N: N processes that mpirun started, each with its part of a step's windows; llama also data=N,tensor=M: M with parts of layers" },
   { "save", "text", nil, "a checkpoint to write at each report" },
   { "resume", "text", nil, "a checkpoint to go on from, bit for bit" },
   { "export", "text", nil, "a safetensors file to write the weights to, under their published names" },
@@ -76,7 +76,8 @@ local function open(model, options)
   if not size then mistake("--size '%s' is not known; there are %s", options.size, size_names(model)) end
   local found = options.weights and weights.read(model, options.weights)
   local words = tokens.open(options.vocab, options.merges)
-  local config = setmetatable({ vocabulary = words.size, dropout = options.dropout }, { __index = size })
+  local parts = options.parallel and options.parallel:size "tensor" or 1
+  local config = setmetatable({ vocabulary = words.size, dropout = options.dropout, parts = parts }, { __index = size })
   local rows = found and found[model.embedding] and found[model.embedding].shape[1] or words.size
   if rows ~= words.size then
     mistake("the weights are of %d tokens, but there are %d %s", rows, words.size,
@@ -97,12 +98,24 @@ local function open(model, options)
   return net, config, words
 end
 
--- The mesh of an option "data=N", by NCCL where GPUs compute, each on its own.
-local function open_mesh(options)
-  local ranks = math.tointeger(tonumber(options.mesh:match "^data=(%-?%d+)$"))
-  if not ranks then mistake("--mesh must be data=N, N processes or -1 for all, not %s", options.mesh) end
+-- The axes of an option "data=N" or, of a model with a plan, "data=N,tensor=M".
+local function read_axes(model, text)
+  local data, rest = text:match "^data=(%-?%d+)(.*)$"
+  local tensor = rest == "" and "1" or (rest or ""):match "^,tensor=(%d+)$"
+  if not tensor or (tensor ~= "1" and not model.plan) then
+    mistake("--mesh must be data=N, N processes or -1 for all%s, not %s", model.plan and ", or data=N,tensor=M" or "", text)
+  end
+  return { { "data", math.tointeger(data) }, { "tensor", math.tointeger(tensor) } }
+end
+
+-- By NCCL where GPUs compute, each on its own.
+local function open_mesh(model, options)
+  local axes = read_axes(model, options.mesh)
   local on_gpus = options.device:find "^cuda" ~= nil
-  local mesh = attempt("mesh", th.mesh, { data = ranks }, { engine = on_gpus and "nccl" or nil })
+  local mesh = attempt("mesh", th.mesh, axes, { engine = on_gpus and "nccl" or nil })
+  if mesh:size "tensor" > 1 and (options.save or options.resume or options.export) then
+    mistake("--save, --resume and --export are of whole tensors, of which each process of tensor=%d has a part", mesh:size "tensor")
+  end
   if options.batch % mesh:size "data" ~= 0 then
     mistake("--batch must be divisible by the %d processes of --mesh, not %d", mesh:size "data", options.batch)
   end
@@ -111,7 +124,7 @@ local function open_mesh(options)
 end
 
 local function run_train(model, options, say)
-  options.parallel = options.mesh and open_mesh(options)
+  options.parallel = options.mesh and open_mesh(model, options)
   if options.parallel and options.parallel:index() > 0 then
     say, options.save, options.export = function() end, nil, nil -- the first process does that
   end
@@ -119,6 +132,7 @@ local function run_train(model, options, say)
   local text = file:read "a" or mistake("--text: '%s' is a folder", options.text)
   file:close()
   local net, config, words = open(model, options)
+  if config.parts > 1 then attempt("mesh", th.parallel.parallelize_module, net, options.parallel, model.plan) end
   local ids = words.encode(text)
   options.length = options.window or config.context
   if options.length > config.context then

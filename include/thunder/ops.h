@@ -8338,6 +8338,40 @@ static inline thunder_tensor *th_at_view_dtype(const char *where, thunder_scope 
 }
 #define th_view_dtype(...) th_at_view_dtype(THUNDER_HERE, __VA_ARGS__)
 
+/* vocab_parallel_cross_entropy(tensor input, tensor target, str axis='world', int ignore_index=-100, str reduction='mean') -> tensor
+ * cross_entropy of input [batch, classes], of which each rank of an axis has as many classes, in the order of ranks, and class indices in the whole; the logits are not gathered. */
+static inline thunder_tensor *th_at_vocab_parallel_cross_entropy(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(target) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "vocab_parallel_cross_entropy", a, 2, NULL, &r, 1, where);
+}
+#define th_vocab_parallel_cross_entropy(...) th_at_vocab_parallel_cross_entropy(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_vocab_parallel_cross_entropy_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *target, const char *axis, int64_t ignore_index, const char *reduction)
+{
+    const thunder_any a[5] = { thunder_any_tensor(input), thunder_any_tensor(target), axis ? thunder_any_str(axis, strlen(axis)) : thunder_any_none(), thunder_any_i64(ignore_index), reduction ? thunder_any_str(reduction, strlen(reduction)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "vocab_parallel_cross_entropy", a, 5, NULL, &r, 1, where);
+}
+#define th_vocab_parallel_cross_entropy_opt(...) th_at_vocab_parallel_cross_entropy_opt(THUNDER_HERE, __VA_ARGS__)
+
+/* vocab_parallel_embedding(tensor input, tensor weight, str axis='world') -> tensor
+ * embedding in a table of which each rank of an axis has as many rows, in the order of ranks, as weight. */
+static inline thunder_tensor *th_at_vocab_parallel_embedding(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(weight) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "vocab_parallel_embedding", a, 2, NULL, &r, 1, where);
+}
+#define th_vocab_parallel_embedding(...) th_at_vocab_parallel_embedding(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_vocab_parallel_embedding_opt(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *weight, const char *axis)
+{
+    const thunder_any a[3] = { thunder_any_tensor(input), thunder_any_tensor(weight), axis ? thunder_any_str(axis, strlen(axis)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "vocab_parallel_embedding", a, 3, NULL, &r, 1, where);
+}
+#define th_vocab_parallel_embedding_opt(...) th_at_vocab_parallel_embedding_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* vsplit(tensor input, int[] indices_or_sections) -> tensor[]
  * tensor_split along the first dim. */
 static inline thunder_tensor *th_at_vsplit(const char *where, thunder_scope *s, thunder_tensor *input, const thunder_dim *indices_or_sections, size_t n_indices_or_sections, thunder_tensor **results, size_t n_results)

@@ -64,6 +64,18 @@ thunder_values *thunder_scope_grad_over_ranks(thunder_scope *scope, thunder_tens
 THUNDER_CHECK thunder_status *thunder_mesh_fully_shard(thunder_mesh *mesh, const char *axis, thunder_module *module,
     int32_t reshard_after_forward) THUNDER_NOEXCEPT;
 
+/* ==== tensor parallel [O] ==== */
+
+/* Divides parameters of layers among the ranks of an axis, each of which computes with its part, of what they are on rank 0. `plan`:
+ * "blocks.*.fc1=colwise,blocks.*.fc2=rowwise,words=vocab" names layers by path, where '*' is any one name. A Linear that is "colwise" has
+ * some features of its result on each rank; "colwise:3" of a weight that is three matrices one below the other; one that is "rowwise" takes
+ * such features, and gives their whole result on each rank. "vocab" is an Embedding with some rows on each rank, which gives whole
+ * results, or a Linear with some classes on each, for th_vocab_parallel_cross_entropy(). In compiled functions alone. Call it before the
+ * parameters are listed. Errors, which leave the module as it was: a path that no layer has, a layer that has no such style, and sizes that the
+ * ranks do not divide. */
+THUNDER_CHECK thunder_status *thunder_mesh_parallelize_module(thunder_mesh *mesh, const char *axis, thunder_module *module,
+    const char *plan) THUNDER_NOEXCEPT;
+
 /* ==== engines of your own: what moves bytes between ranks ==== */
 
 enum thunder_reduction { THUNDER_SUM = 0, THUNDER_MAX = 1, THUNDER_MIN = 2 };

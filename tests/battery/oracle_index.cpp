@@ -136,6 +136,7 @@ Arrays one_hot(const Arguments& a) {
 constexpr OracleRow kRows[] = {
     {"gather", gather},         {"prims.gather", gather}, {"scatter_add", scatter_add}, {"prims.scatter_add", scatter_add},
     {"prims.take", take},       {"prims.take_add", take_add}, {"index_select", index_select}, {"embedding", embedding},
+    {"vocab_parallel_embedding", embedding},
     {"index", index},           {"prims.index", index},   {"index_put", index_put},     {"prims.index_put", index_put},
     {"one_hot", one_hot},
 };

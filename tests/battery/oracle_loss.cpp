@@ -88,6 +88,18 @@ Arrays cross_entropy(const Arguments& a) {
   return (probabilities ? by_probability : by_index)(a, logs, a.text(4, "mean"), a.number(5, 0));
 }
 
+Arrays vocab_parallel_cross_entropy(const Arguments& a) {
+  const Array logs = log_softmax_along(a.tensor(0), 1);
+  double counted = 0;
+  Array rows = make(a.tensor(1).shape, [&](const Ints& i) {
+    const auto y = static_cast<int64_t>(at(a.tensor(1), i));
+    if (y == a.integer(3, -100)) return 0.0;
+    counted++;
+    return -at(logs, {i[0], y});
+  });
+  return reduced(rows, counted, a.text(4, "mean"));
+}
+
 Arrays linear_cross_entropy(const Arguments& a) {
   const Array &x = a.tensor(0), &w = a.tensor(1), &t = a.tensor(2);
   const int64_t classes = w.shape[0], features = w.shape[1];
@@ -115,6 +127,7 @@ Arrays linear_cross_entropy(const Arguments& a) {
 
 constexpr OracleRow kRows[] = {
     {"linear_cross_entropy", linear_cross_entropy},
+    {"vocab_parallel_cross_entropy", vocab_parallel_cross_entropy},
     {"softmax", softmax}, {"log_softmax", log_softmax}, {"mse_loss", mse_loss}, {"nll_loss", nll_loss}, {"cross_entropy", cross_entropy},
 };
 

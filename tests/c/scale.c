@@ -69,6 +69,9 @@ static void check_gradients(thunder_context *c)
     OK(thunder_module_set_tensor(module, "weight", parameter, THUNDER_PARAMETER));
     OK(thunder_mesh_fully_shard(mesh, "data", module, 1));
     REFUSED(thunder_mesh_fully_shard(mesh, "rows", module, 1), THUNDER_NOT_FOUND, "rows");
+    REFUSED(thunder_mesh_parallelize_module(mesh, "tensor", module, "fc=colwise"), THUNDER_INVALID_ARGUMENT, "'fc' names no layer");
+    REFUSED(thunder_mesh_parallelize_module(mesh, "tensor", module, "fc"), THUNDER_INVALID_ARGUMENT, "a path and a style");
+    REFUSED(thunder_mesh_parallelize_module(mesh, "rows", module, "fc=colwise"), THUNDER_NOT_FOUND, "rows");
     thunder_module_release(module);
     OK(thunder_function_create(c, "step", mean_step, parameters, NULL, &f));
     OK(thunder_compile(f, NULL, &step));

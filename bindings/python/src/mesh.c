@@ -114,12 +114,28 @@ static PyObject *mesh_fully_shard(PyObject *self, PyObject *args)
     return none_of(failed);
 }
 
+/* _parallelize_module(module, axis, plan) */
+static PyObject *mesh_parallelize_module(PyObject *self, PyObject *args)
+{
+    PyObject *module;
+    const char *axis, *plan;
+    if (!PyArg_ParseTuple(args, "Oss:parallelize_module", &module, &axis, &plan)) return NULL;
+    thunder_module *handle = module_handle(module);
+    thunder_status *failed;
+    if (!handle) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    failed = thunder_mesh_parallelize_module(mesh_handle(self), axis, handle, plan);
+    Py_END_ALLOW_THREADS
+    return none_of(failed);
+}
+
 static PyMethodDef methods[] = {
     {"size", mesh_size, METH_VARARGS, "size(axis=None)\n--\n\nHow many ranks the axis has; without one: the world."},
     {"index", mesh_index, METH_VARARGS, "index(axis=None)\n--\n\nThe number of this rank along the axis; without one: its rank in the world."},
     {"barrier", mesh_barrier, METH_VARARGS, "barrier(axis=None)\n--\n\nReturns when all ranks of the axis have called it."},
     {"_broadcast", mesh_broadcast, METH_VARARGS, NULL},
     {"_fully_shard", mesh_fully_shard, METH_VARARGS, NULL},
+    {"_parallelize_module", mesh_parallelize_module, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef members[] = {
     {"local_rank", mesh_local_rank, NULL, "The number of this rank among those on its machine.", NULL},

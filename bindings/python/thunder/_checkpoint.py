@@ -1,4 +1,5 @@
 """Checkpoints of several ranks: plain safetensors of whole tensors, each written by the rank that owns it, and Hugging Face's index."""
+import collections
 import json
 import os
 import secrets
@@ -12,9 +13,13 @@ INDEX = "model.safetensors.index.json"
 OPTIMIZER, RANDOM, SHARD = "optimizer.", "random_state", "_thunder_shard"
 
 
-def note_shard(shard, axis, rows):
-    """From now on a tensor is known to be a part of one with so many rows."""
-    vars(_thunder.know(shard))[SHARD] = axis, rows
+# Along `axis` each rank has a part of the `size` of a dim; of each of so many blocks of it, one behind the other.
+Shard = collections.namedtuple("Shard", ["axis", "size", "dim", "blocks"], defaults=[0, 1])
+
+
+def note_shard(tensor, shard):
+    """From now on a tensor is known to be a part of another one."""
+    vars(_thunder.know(tensor))[SHARD] = shard
 
 
 def refuse_shards(who, tensors):
@@ -25,13 +30,13 @@ def refuse_shards(who, tensors):
 
 
 def _shard_of_moment(optimizer, name, tensor):
-    """(axis, rows) where it has a number for each element of a shard; else (None, None)."""
+    """The parameter's, where it has a number for each element of a shard; else None."""
     named = [pair for group in optimizer.param_groups for pair in _by_name(group["params"])]
     parameters = {path if isinstance(path, str) else str(at): parameter for at, (path, parameter) in enumerate(named)}
     parameter = parameters.get(name.partition(".")[2])
     if parameter is None or tensor.shape != parameter.shape:
-        return None, None
-    return vars(parameter).get(SHARD, (None, None))
+        return None
+    return vars(parameter).get(SHARD)
 
 
 def _by_name(parameters):
@@ -39,16 +44,16 @@ def _by_name(parameters):
 
 
 def _named(module, optimizer, more):
-    """{name: (tensor, the axis along which it is a shard or None, rows of the whole)}."""
-    found = {name: (tensor, *vars(tensor).get(SHARD, (None, None))) for name, tensor in module.state_dict().items()}
+    """{name: (tensor, what it is a part of or None)}."""
+    found = {name: (tensor, vars(tensor).get(SHARD)) for name, tensor in module.state_dict().items()}
     for name, tensor in more.items():
         if not isinstance(tensor, _thunder.Tensor):
             raise TypeError(f"checkpoint: {name} must be a tensor, which load() writes into, not {type(tensor).__name__}; th.tensor({tensor!r}) is one")
-    others = {name: (tensor, None, None) for name, tensor in more.items()}
+    others = {name: (tensor, None) for name, tensor in more.items()}
     if optimizer is not None:
         for name, tensor in optimizer.state_dict().items():
-            others[OPTIMIZER + name] = tensor, *_shard_of_moment(optimizer, name, tensor)
-    others[RANDOM] = _thunder.random_state(), None, None
+            others[OPTIMIZER + name] = tensor, _shard_of_moment(optimizer, name, tensor)
+    others[RANDOM] = _thunder.random_state(), None
     for name, row in others.items():
         if name in found:
             raise ValueError(f"checkpoint: the module and others have a tensor '{name}'; give one another name")
@@ -56,9 +61,25 @@ def _named(module, optimizer, more):
     return found
 
 
-def _whole(tensor, axis, rows):
+def _in_blocks(tensor, shard):
+    """With the blocks of the dim as a dim of their own before it."""
+    shape = list(tensor.shape)
+    return tensor.reshape([*shape[:shard.dim], shard.blocks, shape[shard.dim] // shard.blocks, *shape[shard.dim + 1:]])
+
+
+def _along(dim, begin, end):
+    return (slice(None),) * dim + (slice(begin, end),)
+
+
+def _whole(tensor, shard):
     """On all ranks: the tensor, or what a shard is one of."""
-    return tensor if axis is None else _op["all_gather"](tensor, axis, 0)[:rows]
+    if shard is None:
+        return tensor
+    shape = list(tensor.shape)
+    shape[shard.dim] = shard.size
+    if shard.blocks > 1:
+        return _op["all_gather"](_in_blocks(tensor, shard), shard.axis, shard.dim + 1).reshape(shape)
+    return _op["all_gather"](tensor, shard.axis, shard.dim)[_along(shard.dim, 0, shard.size)]
 
 
 def _agree(mesh, what, work):
@@ -113,8 +134,8 @@ def save(folder, mesh, module, optimizer=None, **tensors):
     owned, bytes_of, files, own = [0] * ranks, {}, {}, {}
     # One name for the files of this save, which no older one has.
     mark = int(_op["broadcast"](make_tensor([secrets.randbits(48)]), "world", 0).item())
-    for name, (tensor, axis, rows) in everything.items():
-        whole = _whole(tensor, axis, rows)
+    for name, (tensor, shard) in everything.items():
+        whole = _whole(tensor, shard)
         owner = owned.index(min(owned))
         bytes_of[name] = whole.numel() * whole.element_size()
         owned[owner] += bytes_of[name]
@@ -140,16 +161,22 @@ def save(folder, mesh, module, optimizer=None, **tensors):
 
 def _fit(mesh, name, row, given):
     """The part of a whole tensor that this rank has."""
-    tensor, axis, rows = row
-    shape = list(tensor.shape) if axis is None else [rows, *tensor.shape[1:]]
+    tensor, shard = row
+    shape = list(tensor.shape)
+    if shard is not None:
+        shape[shard.dim] = shard.size
     if list(given.shape) != shape or given.dtype is not tensor.dtype:
         raise ValueError(f"load: '{name}' is {given.dtype} {list(given.shape)} in the checkpoint, and {tensor.dtype} {shape} here")
-    if axis is None:
+    if shard is None:
         return given
-    part, at = tensor.shape[0], mesh.index(axis)
-    own = given[min(at * part, rows):min((at + 1) * part, rows)]
-    missing = part - own.shape[0]
-    return own if not missing else _op["cat"]([own, _op["zeros"]([missing, *tensor.shape[1:]], dtype=tensor.dtype)], 0)
+    part, at = tensor.shape[shard.dim], mesh.index(shard.axis)
+    if shard.blocks > 1:
+        part //= shard.blocks
+        return _in_blocks(given, shard)[_along(shard.dim + 1, at * part, (at + 1) * part)].reshape(list(tensor.shape))
+    own = given[_along(shard.dim, min(at * part, shard.size), min((at + 1) * part, shard.size))]
+    missing = list(tensor.shape)
+    missing[shard.dim] -= own.shape[shard.dim]
+    return own if not missing[shard.dim] else _op["cat"]([own, _op["zeros"](missing, dtype=tensor.dtype)], shard.dim)
 
 
 def load(folder, mesh, module, optimizer=None, **tensors):
@@ -172,5 +199,5 @@ def load(folder, mesh, module, optimizer=None, **tensors):
                     found[name] = _fit(mesh, name, row, held[name]).clone()
         return found
     found = _agree(mesh, "read the checkpoint", read)
-    for name, (tensor, _, _) in everything.items():
+    for name, (tensor, _) in everything.items():
         tensor.copy_(found[name].to(tensor.device))

@@ -2,10 +2,10 @@
 import functools
 
 from . import _backward, _thunder
-from ._checkpoint import load, note_shard, save
+from ._checkpoint import Shard, load, note_shard, save
 from ._thunder import ModuleBase
 
-__all__ = ["Mesh", "data", "fully_shard", "load", "mesh", "save"]
+__all__ = ["Mesh", "data", "fully_shard", "load", "mesh", "parallelize_module", "save"]
 
 
 class Mesh(_thunder.MeshBase):
@@ -41,17 +41,51 @@ def fully_shard(module, mesh, axis="data", reshard_after_forward=True):
     parameters, and make optimisers, afterwards. Each block of a ModuleList or Sequential is a unit, and the rest of the
     module one: compiled functions gather a unit's parameters together, a unit ahead, and free them; with reshard_after_forward=False they keep it for the backward: ZeRO-2. Gradients by shards are shards, of the mean over the
     ranks in data()."""
-    _check_mesh("fully_shard", mesh)
+    _check_module("fully_shard", mesh, module)
+    for _, before, now in _replaced(module, lambda: mesh._fully_shard(module, axis, reshard_after_forward)):
+        note_shard(now, Shard(axis, before.shape[0]))
+    return module
+
+
+def parallelize_module(module, mesh, plan, axis="tensor"):
+    """Each rank of the axis computes with a part of some layers from here on, of what they are on rank 0. `plan` names layers by path, where '*' is
+    any one name: {"blocks.*.fc1": "colwise", "blocks.*.fc2": "rowwise", "words": "vocab"}. A Linear that is "colwise" has some features of its result
+    on each rank ("colwise:3": of each of three matrices one below the other), one that is "rowwise" takes such features and gives its whole
+    result on each rank. "vocab" is an Embedding with some rows on each, which gives whole results, or a Linear with some classes on each, for
+    th.vocab_parallel_cross_entropy. In compiled functions alone. List the parameters, and make optimisers, afterwards."""
+    _check_module("parallelize_module", mesh, module)
+    text = ",".join(f"{path}={style}" for path, style in plan.items())
+    for path, before, now in _replaced(module, lambda: mesh._parallelize_module(module, axis, text)):
+        dim = next(dim for dim, (a, b) in enumerate(zip(before.shape, now.shape)) if a != b) if before.shape != now.shape else 0
+        note_shard(now, Shard(axis, before.shape[dim], dim, _blocks_of(plan, path)))
+    return module
+
+
+def _blocks_of(plan, path):
+    """How many matrices the plan says that a layer's weight has one below the other."""
+    names = path.split(".")
+    for pattern, style in plan.items():
+        wanted = pattern.split(".")
+        if len(wanted) == len(names) and all(a in ("*", b) for a, b in zip(wanted, names)):
+            return int(style.partition(":")[2] or 1)
+    return 1
+
+
+def _check_module(who, mesh, module):
+    _check_mesh(who, mesh)
     if not isinstance(module, ModuleBase):
-        raise TypeError(f"fully_shard: module must be a module, not {type(module).__name__}")
-    before = [(one, dict(one._parameters())) for one in module.modules()]
-    mesh._fully_shard(module, axis, reshard_after_forward)
-    for one, parameters in before:
+        raise TypeError(f"{who}: module must be a module, not {type(module).__name__}")
+
+
+def _replaced(module, change):
+    """(path of a module, a parameter, the one in its place) of those that `change` replaces; gradients stay with them."""
+    before = [(path, one, dict(one._parameters())) for path, one in module.named_modules()]
+    change()
+    for path, one, parameters in before:
         for name, now in dict(one._parameters()).items():
             if now is not parameters[name]:
                 _backward.carry(parameters[name], now)
-                note_shard(now, axis, parameters[name].shape[0])
-    return module
+                yield path, parameters[name], now
 
 
 def data(step, mesh, parameters, axis="data", reduction="mean"):

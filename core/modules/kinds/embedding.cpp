@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "modules/inputs.h"
+#include "modules/tensor_parallel.h"
 
 namespace thunder {
 namespace {
@@ -49,6 +50,12 @@ void embedding_init(ModuleInit& m) {
   clear_row(m, padding, width);
 }
 void embedding(ModuleCall& c) {
+  if (const Sharding* const how = tensor_parallel(c.module, "weight")) {
+    for (std::string_view option : {"padding_idx", "max_norm"})
+      require(c.module.option(option).kind == ArgKind::none, "Embedding: ", option,
+              " is of a whole table, and the ranks of axis '", how->axis, "' have parts of it");
+    return c.give(c.op("vocab_parallel_embedding", {c.input(), c.tensor("weight"), std::string_view(how->axis)}));
+  }
   c.give(c.op("embedding", {c.input(), apply_max_norm(c, c.input()), c.module.option("padding_idx")}));
 }
 

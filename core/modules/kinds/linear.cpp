@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "modules/inputs.h"
+#include "modules/tensor_parallel.h"
 
 namespace thunder {
 namespace {
@@ -14,7 +15,16 @@ void linear_init(ModuleInit& m) {
   m.uniform("weight", {out, in}, bound);
   if (m.module.flag("bias")) m.uniform("bias", {out}, bound);
 }
+// Of which each rank multiplies some features of the input; all of them have the sum.
+void rowwise_linear(ModuleCall& c, const Sharding& how) {
+  Tensor* const own = c.op("linear", {c.input(), c.tensor("weight"), static_cast<Tensor*>(nullptr)});
+  Tensor* const sum = c.op("all_reduce", {own, std::string_view(how.axis), std::string_view("sum")});
+  Tensor* const bias = c.tensor("bias");
+  c.give(bias ? c.op("add", {sum, c.op("type_as", {bias, sum})}) : sum);
+}
 void linear(ModuleCall& c) {
+  const Sharding* const how = tensor_parallel(c.module, "weight");
+  if (how && how->dim == 1) return rowwise_linear(c, *how);
   c.give(c.op("linear", {c.input(), c.tensor("weight"), c.tensor("bias")}));
 }
 

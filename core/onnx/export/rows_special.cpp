@@ -98,6 +98,7 @@ constexpr Row kRows[] = {
     unsupported("prims.pvary", kRanks),
     unsupported("prims.qr", kFactors),
     unsupported("prims.reduce_scatter", kRanks),
+    unsupported("prims.shard", kRanks),
     {"prims.slogdet", "Det, Log", slogdet},
     unsupported("prims.solve", kSolve),
     unsupported("prims.sort_rows", "engines sort numbers, not rows"),

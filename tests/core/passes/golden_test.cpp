@@ -10,6 +10,7 @@
 #include "passes/dce.h"
 #include "passes/fold.h"
 #include "passes/reshard.h"
+#include "passes/vary.h"
 #include "passes/waits.h"
 
 namespace thunder {
@@ -23,6 +24,7 @@ TEST(Accumulate, makes_its_golden_traces) { tests::check_golden("accumulate", ac
 TEST(Algebra, makes_its_golden_traces) { tests::check_golden("algebra", algebra); }
 TEST(Waits, makes_its_golden_traces) { tests::check_golden("waits", waits); }
 TEST(Reshard, makes_its_golden_traces) { tests::check_golden("reshard", reshard); }
+TEST(Vary, makes_its_golden_traces) { tests::check_golden("vary", vary); }
 TEST(Overlap, makes_its_golden_traces) { tests::check_golden("overlap", overlap); }
 
 }  // namespace
