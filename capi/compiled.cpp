@@ -6,6 +6,7 @@
 #include "capi/options.h"
 #include "capi/stream.h"
 #include "capi/trace.h"
+#include "jit/backward/apply.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -122,7 +123,7 @@ const char* thunder_compiled_function_name(const thunder_compiled* compiled) noe
 }
 
 const char* thunder_compiled_last_miss(thunder_compiled* compiled) noexcept {
-  return text_of(compiled, &CompiledHandle::last_miss_text, [](const Compiled& f) { return f.last_miss(); });
+  return text_of(compiled, &CompiledHandle::last_miss_text, [](const Compiled& f) { return f.reports().last_miss(); });
 }
 
 const char* thunder_compiled_memory_report(thunder_compiled* compiled) noexcept {
@@ -150,7 +151,7 @@ thunder_status* thunder_compiled_statistics(const thunder_compiled* compiled, th
   return given(guarded(__func__, [&] {
     need(compiled, "compiled"), need(filled, "filled");
     check(filled->size >= sizeof filled->size, "the size of the structure is not set");
-    const CallStatistics s = core(compiled)->statistics();
+    const CallStatistics s = core(compiled)->reports().statistics();
     const thunder_statistics ours{filled->size, s.calls,        s.hits,       s.misses,     s.entries,
                                   s.trace_ns,   s.passes_ns,    s.compile_ns, s.peak_bytes, s.eager_calls,
                                   s.segments,   s.graph_breaks, s.plan_ns};
@@ -160,13 +161,13 @@ thunder_status* thunder_compiled_statistics(const thunder_compiled* compiled, th
 
 size_t thunder_compiled_trace_count(const thunder_compiled* compiled) noexcept {
   const CompiledHandle* const c = core(compiled);
-  return c ? value_or<size_t>(0, [&] { return c->traces().size(); }) : 0;
+  return c ? value_or<size_t>(0, [&] { return c->reports().traces().size(); }) : 0;
 }
 
 thunder_status* thunder_compiled_trace(const thunder_compiled* compiled, size_t stage, thunder_trace** out) noexcept {
   return given(guarded(__func__, [&] {
     need(compiled, "compiled"), need(out, "out");
-    const auto program = core(compiled)->latest();
+    const auto program = core(compiled)->reports().latest();
     check(program != nullptr, "nothing is compiled before the first call");
     *out = stage_of(compiled, *program, stage);
   }));
@@ -176,7 +177,7 @@ size_t thunder_compiled_backward_trace_count(const thunder_compiled* compiled) n
   const CompiledHandle* const c = core(compiled);
   if (!c) return 0;
   return value_or<size_t>(0, [&] {
-    const auto program = c->latest_backward();
+    const auto program = c->reports().latest_backward();
     return program ? program->traces.all().size() : 0;
   });
 }
@@ -185,7 +186,7 @@ thunder_status* thunder_compiled_backward_trace(const thunder_compiled* compiled
                                                 thunder_trace** out) noexcept {
   return given(guarded(__func__, [&] {
     need(compiled, "compiled"), need(out, "out");
-    const auto program = core(compiled)->latest_backward();
+    const auto program = core(compiled)->reports().latest_backward();
     check(program != nullptr, "no backward of it has run in a taped scope");
     *out = stage_of(compiled, *program, stage);
   }));
@@ -196,7 +197,7 @@ thunder_values* thunder_compiled_apply(thunder_scope* scope, thunder_compiled* c
   return handle(make_values_in(core(scope), __func__, [&] {
     need(compiled, "compiled");
     const auto held = hold_values(require_usable(in, "in"));
-    return core(compiled)->apply(*core(scope), *core(in));
+    return apply(*core(scope), *core(compiled), *core(in));
   }));
 }
 

@@ -3,7 +3,7 @@
 
 #include "capi/function.h"
 #include "jit/call.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 namespace thunder::capi {
 

@@ -3,7 +3,7 @@
 
 #include "capi/boundary.h"
 #include "capi/handle.h"
-#include "jit/context.h"
+#include "jit/context/context.h"
 
 namespace thunder::capi {
 

@@ -3,7 +3,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "jit/context.h"
+#include "jit/context/context.h"
 
 namespace thunder::capi {
 

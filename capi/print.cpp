@@ -1,7 +1,7 @@
 // thunder_tensor_text, and how a context prints tensors.
 #include "capi/options.h"
 #include "capi/tensor.h"
-#include "jit/printing.h"
+#include "jit/context/printing.h"
 
 using namespace thunder;
 using namespace thunder::capi;

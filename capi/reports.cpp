@@ -21,14 +21,16 @@ thunder_status* thunder_context_set_logs(thunder_context* context, const char* l
 thunder_status* thunder_compiled_profile(thunder_compiled* compiled, const thunder_values* in, size_t runs) noexcept {
   return given(guarded(__func__, [&] {
     need(compiled, "compiled"), need(in, "in");
-    core(compiled)->set_last_profile(std::make_shared<const Profile>(profile(*core(compiled), *core(in), runs)));
+    Compiled& c = *core(compiled);
+    c.reports().set_last_profile(std::make_shared<const Profile>(profile(c, *core(in), runs)));
   }));
 }
 
 thunder_status* thunder_compiled_examine(thunder_compiled* compiled, const thunder_values* in) noexcept {
   return given(guarded(__func__, [&] {
     need(compiled, "compiled"), need(in, "in");
-    core(compiled)->set_last_examination(std::make_shared<const Examination>(examine(*core(compiled), *core(in))));
+    Compiled& c = *core(compiled);
+    c.reports().set_last_examination(std::make_shared<const Examination>(examine(c, *core(in))));
   }));
 }
 
@@ -43,7 +45,7 @@ thunder_status* thunder_compiled_repro(thunder_compiled* compiled, size_t step, 
   return given(guarded(__func__, [&] {
     need(compiled, "compiled"), need(out, "out");
     CompiledHandle& h = *core(compiled);
-    const auto entry = h.latest();
+    const auto entry = h.reports().latest();
     check(entry != nullptr, "nothing is compiled before the first call");
     *out = (h.repro_text = repro_script(*entry->program, step)).c_str();
   }));

@@ -52,7 +52,8 @@ const char* thunder_compiled_breaks_report(thunder_compiled* compiled) noexcept 
 }
 
 const char* thunder_compiled_graph_breaks(thunder_compiled* compiled) noexcept {
-  return text_of(compiled, &CompiledHandle::breaks_json, [](const Compiled& f) { return as_json(f.graph_breaks()); });
+  return text_of(compiled, &CompiledHandle::breaks_json,
+                 [](const Compiled& f) { return as_json(f.reports().graph_breaks()); });
 }
 
 }  // extern "C"

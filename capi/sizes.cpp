@@ -2,7 +2,7 @@
 #include "capi/compiled.h"
 #include "capi/tensor.h"
 #include "ir/dim_reads.h"
-#include "jit/dynamic/marks.h"
+#include "jit/context/marks.h"
 #include "tracer/tracing.h"
 
 using namespace thunder;

@@ -12,7 +12,7 @@ set(precompiled_ops ops/batch.h ops/formulas.h ops/grad.h ops/kernels.h ops/samp
 set(precompiled_tracer ops/grad.h ops/registry.h tensor/transfer.h tracer/eager.h tracer/scope.h tracer/tracing.h)
 set(precompiled_onnx onnx/operands.h onnx/rows.h)
 set(precompiled_executors executors/executor.h loops/nest.h program/kernel.h tensor/transfer.h)
-set(precompiled_jit executors/executor.h jit/call.h jit/context.h ops/grad.h tensor/transfer.h)
+set(precompiled_jit executors/executor.h jit/call.h jit/context/context.h ops/grad.h tensor/transfer.h)
 
 set(THUNDER_DEPENDENCIES PkgConfig::CJSON PkgConfig::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
 set(THUNDER_OBJECTS "")   # every object of the library

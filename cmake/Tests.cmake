@@ -16,7 +16,7 @@ target_link_libraries(thunder_test_support PUBLIC thunder_flags thunder_static G
 # What they test is optimised; they themselves are many and run little.
 target_compile_options(thunder_test_support PUBLIC -fPIE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
 set_target_properties(thunder_test_support PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-thunder_precompile(thunder_test_support gtest/gtest.h jit/explain.h loops/kernels.h support/functions.h tracer/eager.h)
+thunder_precompile(thunder_test_support gtest/gtest.h jit/reports/explain.h loops/kernels.h support/functions.h tracer/eager.h)
 
 # A program of unit tests.
 function(thunder_add_test_program name)
@@ -51,7 +51,7 @@ target_include_directories(core_onnx_test PRIVATE ${CMAKE_BINARY_DIR}/generated)
 add_library(nvtx_stand_in MODULE ${CMAKE_SOURCE_DIR}/tests/support/nvtx_stand_in.c)
 target_link_libraries(nvtx_stand_in PRIVATE thunder_flags)
 add_dependencies(core_jit_test nvtx_stand_in)
-set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/core/jit/reports/ranges_test.cpp PROPERTIES
+set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/core/jit/watches/ranges_test.cpp PROPERTIES
   COMPILE_DEFINITIONS THUNDER_NVTX_STAND_IN="$<TARGET_FILE:nvtx_stand_in>")
 if(TARGET thunder_llvm)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/core/loops/llvm/*_test.cpp)

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "executors/fusion/prims.h"
-#include "jit/context.h"
+#include "jit/context/context.h"
 #include "ops/samples.h"
 
 namespace thunder {

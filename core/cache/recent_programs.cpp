@@ -16,12 +16,13 @@ size_t kept_bytes(const Entry& entry) {
 
 }  // namespace
 
-std::shared_ptr<const Entry> RecentPrograms::find(uint64_t hash, const std::function<bool(const Entry&)>& fits) {
+std::shared_ptr<const Entry> RecentPrograms::find(const void* owner, uint64_t hash,
+                                                  const std::function<bool(const Entry&)>& fits) {
   const std::lock_guard lock(mutex_);
   const auto [first, last] = by_hash_.equal_range(hash);
   for (auto it = first; it != last; ++it) {
     const Order::iterator found = it->second;
-    if (!fits(*found->entry)) continue;
+    if (found->owner != owner || !fits(*found->entry)) continue;
     order_.splice(order_.begin(), order_, found);
     rest_older_program();
     return found->entry;
@@ -33,34 +34,38 @@ void RecentPrograms::rest_older_program() {
   if (order_.size() > kAwake) std::next(order_.begin(), kAwake)->entry->program->release_idle_memory();
 }
 
-void RecentPrograms::insert(uint64_t hash, std::shared_ptr<const Entry> entry) {
+void RecentPrograms::insert(const void* owner, uint64_t hash, std::shared_ptr<const Entry> entry) {
+  Order gone;
   const std::lock_guard lock(mutex_);
   const size_t bytes = kept_bytes(*entry);
-  order_.push_front({hash, std::move(entry), bytes});
+  order_.push_front({owner, hash, std::move(entry), bytes});
   by_hash_.emplace(hash, order_.begin());
   bytes_ += bytes;
   rest_older_program();
-  while (order_.size() > kMost || (order_.size() > 1 && bytes_ > kMostBytes)) drop_oldest();
+  while (order_.size() > kMost || (order_.size() > 1 && bytes_ > kMostBytes)) drop(std::prev(order_.end()), gone);
 }
 
 // A call that runs it keeps it alive.
-void RecentPrograms::drop_oldest() {
-  const auto oldest = std::prev(order_.end());
-  const auto [first, last] = by_hash_.equal_range(oldest->hash);
-  by_hash_.erase(std::find_if(first, last, [&](auto& place) { return place.second == oldest; }));
-  bytes_ -= oldest->bytes;
-  order_.erase(oldest);
+RecentPrograms::Order::iterator RecentPrograms::drop(Order::iterator at, Order& gone) {
+  const auto [first, last] = by_hash_.equal_range(at->hash);
+  by_hash_.erase(std::find_if(first, last, [&](auto& place) { return place.second == at; }));
+  bytes_ -= at->bytes;
+  const auto next = std::next(at);
+  gone.splice(gone.end(), order_, at);
+  return next;
 }
 
-size_t RecentPrograms::size() const {
+void RecentPrograms::drop_all_of(const void* owner) {
+  Order gone;
   const std::lock_guard lock(mutex_);
-  return order_.size();
+  for (auto it = order_.begin(); it != order_.end();) it = it->owner == owner ? drop(it, gone) : std::next(it);
 }
 
-std::vector<std::shared_ptr<const Entry>> RecentPrograms::all() const {
+std::vector<std::shared_ptr<const Entry>> RecentPrograms::all_of(const void* owner) const {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<const Entry>> out;
-  for (const Kept& kept : order_) out.push_back(kept.entry);
+  for (const Kept& kept : order_)
+    if (kept.owner == owner) out.push_back(kept.entry);
   return out;
 }
 

@@ -32,6 +32,7 @@ struct Compilation {
   ScopeEnvironment environment;
   InterruptCheck& check;              // between stages
   CustomPasses custom = {};           // of the caller, in the order added
+  bool is_transformed = false;        // executors' transforms were applied before
   // Needed for a program; a joint compilation needs none of them.
   Devices* devices = nullptr;
   ThreadPool* threads = nullptr;

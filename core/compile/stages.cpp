@@ -30,6 +30,7 @@ void rewrite(Compilation& c) {
   c.append_trace(pass(c.trace(), c.pass));
 }
 void transform(Compilation& c) {
+  if (c.is_transformed) return;
   c.append_trace(apply_execution_transforms(c.trace(), c.executors, c.environment, c.settings()));
 }
 void grad(Compilation& c) { c.append_trace(expand_gradients(c.trace(), c.pass.registry)); }

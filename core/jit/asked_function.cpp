@@ -1,7 +1,7 @@
 #include "jit/asked_function.h"
 
 #include "base/text.h"
-#include "jit/programs/saved_function.h"
+#include "jit/saved/saved_function.h"
 #include "onnx/program.h"
 
 namespace thunder {

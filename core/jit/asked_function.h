@@ -1,7 +1,7 @@
 // Wraps a function: gives it the name from the option `name`, and reports what the option `sharp_edges` asks for.
 #pragma once
 
-#include "jit/context.h"
+#include "jit/context/context.h"
 #include "tracer/compile_settings.h"
 
 namespace thunder {

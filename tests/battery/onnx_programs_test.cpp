@@ -58,7 +58,7 @@ struct OnnxPrograms : Battery {
       std::filesystem::copy_file(path, cat(kept, "/", name, ".onnx"), std::filesystem::copy_options::overwrite_existing);
     const std::string bytes = read_file(path, uint64_t{1} << 30);
     loaded = loaded_back(bytes, inputs);
-    Outcome made = outcome_of(bytes, compiled->traces()[0], inputs, n_results);
+    Outcome made = outcome_of(bytes, compiled->reports().traces()[0], inputs, n_results);
     // The standard has the op of this type, but ONNX Runtime no kernel for it.
     if (const size_t at = made.error.find("Could not find an implementation for "); at != made.error.npos) {
       theirs[made.error.substr(at, made.error.find(" node", at) - at)]++;

@@ -24,7 +24,7 @@ std::optional<Trace> claimed(Context& context, const Case& c, const Tensors& ten
   Values given;
   for (auto& t : tensors) given.push(Any::tensor(t.get()));
   if (Status* failed = f.prepare(given)) return failed->release(), std::nullopt;
-  return f.traces().back();
+  return f.reports().traces().back();
 }
 
 size_t kept_bytes(const CpuNest& n) {

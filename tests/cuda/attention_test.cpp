@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 
 #include "cuda/cuda.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 #include "support/fake_cuda/control.h"
 
 namespace thunder::test {
@@ -253,8 +253,8 @@ TEST_F(CudaAttention, tells_what_making_its_plans_took) {
   auto f = all_of(c), again = all_of(c);
   const auto in = on_gpu(inputs(c));
   const auto first = call(*f, in), second = call(*again, in);
-  EXPECT_GT(f->statistics().plan_ns, 0u);
-  EXPECT_EQ(again->statistics().plan_ns, 0u);
+  EXPECT_GT(f->reports().statistics().plan_ns, 0u);
+  EXPECT_EQ(again->reports().statistics().plan_ns, 0u);
   for (size_t i = 0; i < first.size(); i++) EXPECT_EQ(data(*first[i]), data(*second[i]));
 }
 

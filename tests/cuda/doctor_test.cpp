@@ -1,6 +1,6 @@
 // What the doctor finds where there is a device.
 #include "cuda/cuda.h"
-#include "jit/doctor.h"
+#include "jit/reports/doctor.h"
 
 namespace thunder::test {
 namespace {

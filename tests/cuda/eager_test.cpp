@@ -1,6 +1,6 @@
 // Composites outside of programs (jit/eager/programs): each call on a device is a program of its own, and so are gradients and steps.
 // Also covers eager_key, eager_functions and eager_steps.
-// covers: core/jit/eager/programs.cpp core/jit/eager/steps.cpp core/jit/eager/key.cpp core/jit/eager/functions.cpp
+// covers: core/jit/eager/programs.cpp core/jit/eager/steps.cpp core/jit/eager/prims/key.cpp core/jit/eager/functions.cpp
 #include "cuda/cuda.h"
 #include "jit/eager/programs.h"
 #include "jit/eager/steps.h"

@@ -1,7 +1,7 @@
 // Programs recorded as CUDA graphs (recorded, recording): the results of calls that go step by step, and what cannot be recorded.
 // covers: core/device/cuda/recording.cpp core/program/recorded.cpp
 #include "cuda/cuda.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 namespace thunder::test {
 namespace {

@@ -102,7 +102,7 @@ TEST_F(CudaIntegers, of_bins_are_of_32_bits) {
   const Ref<Tensor> x = random({3000}, 1);
   const Floats expected = CompiledTest::run(*f, {x.get()});
   EXPECT_EQ(run(*f, {on_gpu(x).get()}), expected) << error;
-  const std::vector<Trace> traces = f->traces();
+  const std::vector<Trace> traces = f->reports().traces();
   for (const Node* n : traces.back().nodes)
     if (n->op->name() == "prims.scatter_add") EXPECT_EQ(traces.back().type(n->results[0]).dtype, DType::i32);
   EXPECT_EQ(executor_of(*f, "prims.scatter_add"), "cuda");

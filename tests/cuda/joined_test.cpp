@@ -4,7 +4,7 @@
 #include "cuda/cuda.h"
 #include "modules/optimizer.h"
 #include "support/fake_cuda/counted.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 namespace thunder::test {
 namespace {

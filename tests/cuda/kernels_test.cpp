@@ -9,7 +9,7 @@
 #include "capi/options.h"
 #include "cuda/cuda.h"
 #include "device/cuda/device.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 namespace thunder::test {
 namespace {

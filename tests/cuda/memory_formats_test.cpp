@@ -3,7 +3,7 @@
 // covers: core/executors/cuda/cudnn/cudnn.cpp core/executors/cuda/cudnn/plan.cpp core/program/memory_formats.cpp
 #include "cuda/cuda.h"
 
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 namespace thunder::test {
 namespace {

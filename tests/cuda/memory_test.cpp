@@ -2,7 +2,7 @@
 // (overwrites, scratch).
 // covers: core/device/cuda/memory.cpp core/program/overwrites.cpp core/program/scratch.cpp
 #include "cuda/cuda.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,10 @@
 // Programs whose tensors are on a device, and those that use several.
+#include "jit/backward/apply.h"
 #include "cuda/cuda.h"
 #include "ir/print.h"
 #include "tracer/eager.h"
 #include "transforms/transforms.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 namespace thunder::test {
 namespace {
@@ -52,7 +53,7 @@ TEST_F(CudaPrograms, have_a_backward_on_a_tape) {
     EagerScope tape(context->scope_environment(), true);
     Values in, wrt;
     in.push(x), in.push(y), wrt.push(y);
-    const Values* out = f->apply(tape, in);
+    const Values* out = apply(tape, *f, in);
     const Values* gradients = tape.status() ? nullptr : tape.grad((*out)[0].tensor.get(), wrt);
     EXPECT_FALSE(tape.status()) << tape.status()->message();
     return gradients ? (*gradients)[0].tensor : Ref<Tensor>();
@@ -106,7 +107,7 @@ TEST_F(CudaPrograms, draw_random_numbers_inside_of_kernels) {
     out.push(Ref<Tensor>(op(s, "mul", {any(op(s, "dropout", {any(x), Any::real(0.5), Any::boolean(true)})), Any::real(3)})));
   }, all);
   ASSERT_TRUE(result(*f, {on_gpu(random({64, 128}, 1)).get()})) << error;
-  const std::vector<Trace> traces = f->traces();
+  const std::vector<Trace> traces = f->reports().traces();
   int large = 0;
   for (const Node* n : traces.back().nodes)
     if (!def(*n).view)

@@ -84,7 +84,7 @@ TEST_F(CudaRows, of_the_gradient_of_cross_entropy_are_one_kernel) {
   auto f = compile(body, all.get());
   ASSERT_TRUE(result(*f, {on_gpu(logits).get(), on_gpu(target).get(), on_gpu(one).get()})) << error;
   int large = 0;
-  const std::vector<Trace> traces = f->traces();
+  const std::vector<Trace> traces = f->reports().traces();
   for (const Node* n : traces.back().nodes)
     for (ValueId r : n->results) large += !n->body.empty() && elements(traces.back().type(r).shape) == Dim(rows * classes);
   EXPECT_EQ(large, 1) << thunder::print(traces.back());

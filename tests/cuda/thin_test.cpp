@@ -2,7 +2,7 @@
 // covers: core/executors/cuda/cublaslt/thin.cpp
 #include "cuda/cuda.h"
 
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 namespace thunder::test {
 namespace {

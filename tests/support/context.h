@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "jit/context.h"
+#include "jit/context/context.h"
 
 namespace thunder::test {
 

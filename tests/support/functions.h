@@ -68,7 +68,7 @@ struct CompiledTest : testing::Test {
   }
   // Who runs the first line of this op.
   static std::string executor_of(const Compiled& f, std::string_view op) {
-    const std::vector<Trace> traces = f.traces();
+    const std::vector<Trace> traces = f.reports().traces();
     for (const Node* n : traces.back().nodes)
       if (n->op->name() == op) return n->executor;
     return "none";
@@ -76,7 +76,7 @@ struct CompiledTest : testing::Test {
   // How many lines, or lines of this op, an executor runs.
   static int lines_of(const Compiled& f, std::string_view executor, std::string_view op = {}) {
     int count = 0;
-    const std::vector<Trace> traces = f.traces();
+    const std::vector<Trace> traces = f.reports().traces();
     for (const Node* n : traces.back().nodes) count += n->executor == executor && (op.empty() || n->op->name() == op);
     return count;
   }

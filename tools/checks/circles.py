@@ -20,8 +20,11 @@ def check(tree):
         for circle in circles(used(texts)):
             tree.fail(circle[0], "files use each other in a circle: " + ", ".join(circle))
     for folder in INCLUDING:
-        for circle in circles(included(tree, folder)):
+        uses = included(tree, folder)
+        for circle in circles(uses):
             tree.fail(circle[0], "files include each other in a circle: " + ", ".join(circle))
+        for circle in circles(by_folder(uses)):
+            tree.fail(circle[0], "folders include each other in a circle: " + ", ".join(circle))
 
 
 def included(tree, folder):
@@ -32,6 +35,15 @@ def included(tree, folder):
         if path.startswith(folder + "/") and ending in (".cpp", ".h"):
             uses.setdefault(stem, set()).update("core/" + name for name in INCLUDE.findall(tree.read(path)))
     return {stem: {other for other in others if other in uses} - {stem} for stem, others in uses.items()}
+
+
+def by_folder(uses):
+    """folder -> the other folders whose files its files include."""
+    folders = {}
+    for path, others in uses.items():
+        folder = posixpath.dirname(path)
+        folders.setdefault(folder, set()).update({posixpath.dirname(other) for other in others} - {folder})
+    return folders
 
 
 def used(texts):

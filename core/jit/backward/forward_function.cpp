@@ -3,9 +3,7 @@
 
 #include "base/text.h"
 #include "compile/execution_transforms.h"
-#include "compile/run_stages.h"
 #include "jit/backward/split.h"
-#include "jit/compile.h"
 #include "ops/grad.h"
 #include "passes/inside.h"
 #include "tracer/needed.h"
@@ -115,22 +113,10 @@ std::vector<std::vector<bool>> find_reached_inputs(const Trace& trace) {
   return out;
 }
 
-Partition partition_joint_trace(JointTrace joint, Context& context, const CompileOptions& options) {
-  const Executors executors = executors_for(context, options);
-  InterruptCheck check(context.interrupts());
-  Compilation compilation{
-      {.registry = context.registry(), .allocator = context.allocator(), .settings = options.settings()},
-      executors,
-      context.scope_environment(),
-      check};
-  compilation.traces.push_back(joint.trace);
-  compilation.joint = std::move(joint);
-  run_stages(compilation);
-  return std::move(*compilation.partition);
-}
-
-Split::Parts build_split_parts(Context& context, const CompileOptions& options, const Inner& inner,
-                               std::span<const InnerArgument> arguments, const Values& in) {
+Split::Parts build_split_parts(const CompileSetup& setup, const Inner& inner, std::span<const InnerArgument> arguments,
+                               const Values& in) {
+  Context& context = *setup.context;
+  const CompileOptions& options = *setup.options;
   Split::Parts parts;
   Trace trace = inner.trace;
   if (auto with = apply_execution_transforms(trace, executors_for(context, options), context.scope_environment(),
@@ -142,8 +128,8 @@ Split::Parts build_split_parts(Context& context, const CompileOptions& options, 
   parts.outputs.written = turn_writes_into_outputs(trace);
   parts.reaches = find_reached_inputs(trace);
   note_symbols(trace.nodes);
-  parts.partition = partition_joint_trace(
-      build_joint_trace(std::move(trace), context.registry(), parts.wrt, parts.cotangents), context, options);
+  parts.partition = partition_joint(
+      setup, build_joint_trace(std::move(trace), context.registry(), parts.wrt, parts.cotangents));
   parts.outputs.saved = parts.partition.forward.outputs.size() - parts.outputs.differentiable();
   parts.leaves = inner.results->size();
   parts.structure = inner.results->structure();
@@ -152,16 +138,15 @@ Split::Parts build_split_parts(Context& context, const CompileOptions& options, 
 
 }  // namespace
 
-ForwardFunction::ForwardFunction(Ref<Context> context, Ref<Function> f, Ref<CompileOptions> options)
-    : Function(f->name()), context_(std::move(context)), f_(std::move(f)), options_(std::move(options)) {}
+ForwardFunction::ForwardFunction(CompileSetup setup, Ref<Function> f)
+    : Function(f->name()), setup_(std::move(setup)), f_(std::move(f)) {}
 
 Ref<Status> ForwardFunction::call(Scope& scope, const Values& in, Values& out) {
   const std::vector<InnerArgument> arguments = tensor_leaves(in);
   std::vector<Tensor*> given;
   for (const InnerArgument& a : arguments) given.push_back(in[a.leaf].tensor.get());
   const Inner inner = trace_inside(scope, *f_, in, arguments);
-  const auto split =
-      make<Split>(context_, options_, latest_, build_split_parts(*context_, *options_, inner, arguments, in));
+  const auto split = make<Split>(setup_, latest_, build_split_parts(setup_, inner, arguments, in));
   const std::vector<Tensor*> made = replay_inside(scope, inner, split->parts().partition.forward, given);
   const std::vector<size_t>& results = split->parts().outputs.results;
   for (size_t i = 0; i < results.size(); i++) inner.results->set_tensor(results[i], Ref<Tensor>(made[i]));

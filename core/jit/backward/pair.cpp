@@ -9,10 +9,10 @@
 namespace thunder {
 namespace {
 
-// The options of a backward, which has a name of its own.
-Ref<CompileOptions> copy_of(const CompileOptions& options) {
-  auto out = make<CompileOptions>(options);
-  if (options.find("name")) out->set("name", Any::string("")), out->update_settings();
+// What the forward and its gradients are compiled with, which have names of their own.
+CompileSetup setup_of_pair(const CompiledState& of) {
+  CompileSetup out{of.setup.context, make<CompileOptions>(*of.setup.options), of.programs.recent(), true};
+  if (out.options->find("name")) out.options->set("name", Any::string("")), out.options->update_settings();
   return out;
 }
 
@@ -93,9 +93,10 @@ Tensor* written_tensor(const Split& split, size_t input, const Values& in) {
 
 }  // namespace
 
-Pair::Pair(Ref<Context> context, const Ref<Function>& function, const CompileOptions& options)
-    : function_(make<ForwardFunction>(context, without_reads(function), copy_of(options))),
-      forward_(make<Compiled>(context, Ref<Function>(function_.get()), &options)) {}
+Pair::Pair(const CompiledState& of)
+    : function_(make<ForwardFunction>(setup_of_pair(of), without_reads(of.function))),
+      forward_(make<Compiled>(CompileSetup{of.setup.context, of.setup.options, of.programs.recent(), true},
+                              Ref<Function>(function_.get()))) {}
 
 Values* Pair::call(EagerScope& tape, const Values& in, std::string& why) {
   const auto made = make<Values>();
@@ -109,7 +110,7 @@ Values* Pair::call(EagerScope& tape, const Values& in, std::string& why) {
 
 std::shared_ptr<const Entry> Pair::latest_backward() const {
   const Ref<TapedFunction> function = function_->latest_backward();
-  const auto entry = function ? function->compiled()->latest() : nullptr;
+  const auto entry = function ? function->compiled()->reports().latest() : nullptr;
   if (!entry) return nullptr;
   const auto owner = std::make_shared<std::pair<Ref<TapedFunction>, std::shared_ptr<const Entry>>>(function, entry);
   return {owner, entry.get()};

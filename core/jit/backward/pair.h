@@ -7,10 +7,11 @@ namespace thunder {
 
 class Pair final : public TapedCalls {
  public:
-  Pair(Ref<Context> context, const Ref<Function>& function, const CompileOptions& options);
+  // Of the function that `of` calls.
+  explicit Pair(const CompiledState& of);
 
   Values* call(EagerScope& tape, const Values& in, std::string& why) override;
-  const Compiled& forward() const override { return *forward_; }
+  const CompiledReports& forward() const override { return forward_->reports(); }
   std::shared_ptr<const Entry> latest_backward() const override;
 
  private:

@@ -25,9 +25,8 @@ std::vector<size_t> locate_saved_values(const Split::Parts& parts) {
 
 }  // namespace
 
-Split::Split(Ref<Context> context, Ref<CompileOptions> options, std::shared_ptr<LatestBackward> latest, Parts parts)
-    : context_(std::move(context)),
-      options_(std::move(options)),
+Split::Split(CompileSetup setup, std::shared_ptr<LatestBackward> latest, Parts parts)
+    : setup_(std::move(setup)),
       latest_(std::move(latest)),
       parts_(std::move(parts)),
       saved_(locate_saved_values(parts_)) {}
@@ -40,12 +39,12 @@ const Split::Backward& Split::backward(const std::vector<bool>& reached, const s
     const Partition& p = parts_.partition;
     std::vector<bool> outputs;
     for (size_t gradient : p.gradients) outputs.push_back(wanted[parts_.wrt[gradient]]);
-    PartialBackward part = partial_backward(context_->registry(), p.backward, reached, outputs);
+    PartialBackward part = partial_backward(setup_.context->registry(), p.backward, reached, outputs);
     out.saved = part.saved;
     for (size_t i : part.outputs) out.wrt.push_back(parts_.wrt[p.gradients[i]]);
     const size_t inputs = part.trace.inputs.size();
-    out.function = make<TapedFunction>(context_, options_,
-                                       function_of_trace(std::move(part.trace), std::vector<Ref<Tensor>>(inputs)));
+    out.function =
+        make<TapedFunction>(setup_, function_of_trace(std::move(part.trace), std::vector<Ref<Tensor>>(inputs)));
   }
   const std::lock_guard report(latest_->mutex);
   latest_->function = out.function;
@@ -63,8 +62,7 @@ Ref<TapedFunction> Split::taped_forward() {
   for (size_t i = 0; i < trace.inputs.size(); i++)
     trace.inputs[i].source = Source::argument, trace.inputs[i].index = static_cast<uint32_t>(i);
   const size_t inputs = trace.inputs.size();
-  return whole_ = make<TapedFunction>(context_, options_,
-                                      function_of_trace(std::move(trace), std::vector<Ref<Tensor>>(inputs)));
+  return whole_ = make<TapedFunction>(setup_, function_of_trace(std::move(trace), std::vector<Ref<Tensor>>(inputs)));
 }
 
 }  // namespace thunder

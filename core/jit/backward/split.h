@@ -40,7 +40,7 @@ class Split : public Auxiliary {
     size_t leaves = 0;  // of the function's results
     std::string structure;
   };
-  Split(Ref<Context> context, Ref<CompileOptions> options, std::shared_ptr<LatestBackward> latest, Parts parts);
+  Split(CompileSetup setup, std::shared_ptr<LatestBackward> latest, Parts parts);
 
   const Parts& parts() const { return parts_; }
   // Whether no call has used it before.
@@ -60,8 +60,7 @@ class Split : public Auxiliary {
   Ref<TapedFunction> taped_forward();
 
  private:
-  const Ref<Context> context_;
-  const Ref<CompileOptions> options_;
+  const CompileSetup setup_;
   const std::shared_ptr<LatestBackward> latest_;
   const Parts parts_;
   const std::vector<size_t> saved_;
@@ -75,15 +74,15 @@ class Split : public Auxiliary {
 // the function, a list of what else the forward gives, and a leaf whose auxiliary is the Split.
 class ForwardFunction : public Function {
  public:
-  ForwardFunction(Ref<Context> context, Ref<Function> f, Ref<CompileOptions> options);
+  // `setup`: of the forward and of its gradients.
+  ForwardFunction(CompileSetup setup, Ref<Function> f);
 
   Ref<Status> call(Scope& scope, const Values& in, Values& out) override;
   Ref<TapedFunction> latest_backward() const;
 
  private:
-  const Ref<Context> context_;
+  const CompileSetup setup_;
   const Ref<Function> f_;
-  const Ref<CompileOptions> options_;
   const std::shared_ptr<LatestBackward> latest_ = std::make_shared<LatestBackward>();
 };
 

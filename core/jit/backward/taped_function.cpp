@@ -77,17 +77,14 @@ class RecomputedCall final : public TapedCall {
 
 }  // namespace
 
-TapedFunction::TapedFunction(Ref<Context> context, Ref<CompileOptions> options, Ref<Function> function)
-    : context_(std::move(context)),
-      options_(std::move(options)),
-      function_(std::move(function)),
-      compiled_(make<Compiled>(context_, function_, options_.get())) {}
+TapedFunction::TapedFunction(CompileSetup setup, Ref<Function> function)
+    : setup_(std::move(setup)), function_(std::move(function)), compiled_(make<Compiled>(setup_, function_)) {}
 
 Ref<TapedFunction> TapedFunction::gradient(const std::vector<bool>& reached, const std::vector<bool>& wanted) {
   const std::lock_guard lock(mutex_);
   Ref<TapedFunction>& made = gradients_[{reached, wanted}];
   if (!made)
-    made = make<TapedFunction>(context_, options_, Ref<Function>::adopt(new PulledBack(function_, reached, wanted)));
+    made = make<TapedFunction>(setup_, Ref<Function>::adopt(new PulledBack(function_, reached, wanted)));
   return made;
 }
 

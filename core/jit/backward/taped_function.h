@@ -13,7 +13,7 @@ namespace thunder {
 // A compiled function of inputs one after the other, which gives tensors one after the other.
 class TapedFunction : public Counted<TapedFunction> {
  public:
-  TapedFunction(Ref<Context> context, Ref<CompileOptions> options, Ref<Function> function);
+  TapedFunction(CompileSetup setup, Ref<Function> function);
 
   const Ref<Compiled>& compiled() const { return compiled_; }
   // Computes the gradients of the wanted inputs from the inputs and the cotangents of the results that are reached.
@@ -21,8 +21,7 @@ class TapedFunction : public Counted<TapedFunction> {
   Ref<TapedFunction> gradient(const std::vector<bool>& reached, const std::vector<bool>& wanted);
 
  private:
-  const Ref<Context> context_;
-  const Ref<CompileOptions> options_;
+  const CompileSetup setup_;
   const Ref<Function> function_;
   const Ref<Compiled> compiled_;
   std::mutex mutex_;

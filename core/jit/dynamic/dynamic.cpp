@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "ir/symbols.h"
-#include "jit/context.h"
-#include "jit/dynamic/shapes.h"
+#include "jit/context/context.h"
+#include "jit/record/shapes.h"
 #include "tracer/replay.h"
 
 namespace thunder {
@@ -32,11 +32,11 @@ auto null_if_refused(std::string& why, F&& make) -> decltype(make()) {
 std::unique_ptr<Entry> record_with_symbols(const Wanted& wanted, DimMask& mask, std::string& why,
                                            DimReads::Of of = DimReads::Of::function) {
   const Values& in = wanted.in;
-  const DynamicShapes shapes(wanted.options, in);
+  const DynamicShapes shapes(wanted.options(), in);
   bool refused = true;
   const auto with = [&](DimMask& m) {
     return null_if_refused(why, [&] {
-      auto entry = record_symbolic(wanted.context, wanted.function, in, shapes, m, of);
+      auto entry = record_symbolic(wanted.context(), wanted.function, in, shapes, m, of);
       refused = false;
       return entry;
     });
@@ -68,7 +68,7 @@ void for_each_mark(const Wanted& wanted, F&& f) {
   for (size_t leaf = 0; leaf < wanted.in.size(); leaf++) {
     const Leaf& l = wanted.in[leaf];
     if (l.kind != ArgKind::value || !l.tensor->concrete()) continue;
-    const std::vector<SizeMark> marks = wanted.context.size_marks().marks_of(*l.tensor);
+    const std::vector<SizeMark> marks = wanted.context().size_marks().marks_of(*l.tensor);
     for (size_t dim = 0; dim < marks.size(); dim++)
       if (marks[dim].kind != SizeMark::Kind::none) f(leaf, dim, marks[dim]);
   }
@@ -109,14 +109,14 @@ std::string list_dims(const Wanted& wanted, const DimMask& mask) {
 
 // Logs which of the sizes that were allowed to vary do.
 void log_sizes(const Wanted& wanted, const DimMask& asked, const DimMask& varying, std::string_view why) {
-  if (!wanted.context.logs(LogName::dynamic, LogLevel::info)) return;
+  if (!wanted.context().logs(LogName::dynamic, LogLevel::info)) return;
   DimMask plain = asked;
   for (size_t leaf = 0; leaf < plain.size(); leaf++)
     for (size_t dim = 0; dim < plain[leaf].size(); dim++)
       if (varying[leaf][dim]) plain[leaf][dim] = false;
   const auto say = [&](const DimMask& mask, std::string_view text) {
     if (const std::string all = list_dims(wanted, mask); !all.empty())
-      wanted.context.log(LogLevel::info, LogName::dynamic, wanted.function.name(), "", cat(all, text));
+      wanted.context().log(LogLevel::info, LogName::dynamic, wanted.function.name(), "", cat(all, text));
   };
   say(varying, ": any size of 2 and more fits");
   say(plain, cat(": a program for this size alone, ",
@@ -139,7 +139,8 @@ std::unique_ptr<Entry> record_any_size(Context& context, Function& function, con
   // Integers stay constants: a trace of its own is not told their values at a call.
   for (size_t leaf = 0; leaf < mask.size(); leaf++)
     if (in[leaf].kind == ArgKind::integer) mask[leaf][0] = false;
-  return record_with_symbols({context, function, CompileOptions(), in}, mask, why, DimReads::Of::numbers);
+  const CompileSetup setup{Ref<Context>(&context), make<CompileOptions>()};
+  return record_with_symbols({setup, function, in}, mask, why, DimReads::Of::numbers);
 }
 
 bool SymbolicProgram::fits(const Values& in) const {
@@ -182,8 +183,8 @@ std::unique_ptr<Entry> Dynamic::specialise_by_class(const Wanted& wanted, Traced
   std::string why;
   auto derived = null_if_refused(why, [&] { return SizeClass::derive(wanted, *traced.program, check, why); });
   traced.alone += !derived || derived->has_numbers();
-  if (wanted.context.logs(LogName::dynamic, LogLevel::info))
-    wanted.context.log(LogLevel::info, LogName::dynamic, wanted.function.name(), "",
+  if (wanted.context().logs(LogName::dynamic, LogLevel::info))
+    wanted.context().log(LogLevel::info, LogName::dynamic, wanted.function.name(), "",
                        derived                      ? cat("lines for all sizes for which ", derived->text())
                        : traced.alone == kMostAlone ? cat("each size is compiled in full: ", why)
                                                     : cat("this size is compiled in full: ", why));
@@ -203,8 +204,8 @@ std::unique_ptr<Entry> Dynamic::specialise(const Wanted& wanted, InterruptCheck&
     }
     const SymbolicInputs symbolic{p->recorded, p->function->programs()[0].formulas};
     auto entry = null_if_refused(why, [&] {
-      return compile({wanted.context, wanted.options, wanted.in, check,
-                      recording_of(wanted.context, *p->function, wanted.in, &symbolic)});
+      return compile({wanted.setup, wanted.in, check,
+                      recording_of(wanted.context(), *p->function, wanted.in, &symbolic)});
     });
     if (!entry) continue;
     entry->of = p->recorded;
@@ -241,7 +242,7 @@ bool Dynamic::trace_with_symbols(const Wanted& wanted, const DimMask& mask) {
   if (entry)
     made->function = null_if_refused(why, [&] {
       std::vector<SavedProgram> one;
-      one.push_back(saved_program(*entry, wanted.context));
+      one.push_back(saved_program(*entry, wanted.context()));
       return Ref<SavedFunction>::adopt(new SavedFunction(wanted.function.name(), std::move(one)));
     });
   if (!made->function) failed_.push_back(std::move(sharing)), varying = make_empty_mask(wanted.in);
@@ -260,7 +261,7 @@ std::unique_ptr<Entry> Dynamic::program_for(const Wanted& wanted, DynamicSizes w
   for (size_t i = 0; i < kept.size() && which == DynamicSizes::automatic; i++)
     if (const DimMask varying = varying_dims(*kept[i], wanted.in); !varying.empty()) thunder::add(mask, varying);
   apply_marks(wanted, mask);
-  if (const DynamicShapes said(wanted.options, wanted.in); !said.empty()) thunder::add(mask, said.mask(wanted.in));
+  if (const DynamicShapes said(wanted.options(), wanted.in); !said.empty()) thunder::add(mask, said.mask(wanted.in));
   return trace_with_symbols(wanted, mask) ? specialise(wanted, check) : nullptr;
 }
 

@@ -1,9 +1,8 @@
 // Programs for sizes that vary: functions traced with symbols, and what was compiled of them.
 #pragma once
 
-#include "cache/recent_programs.h"
-#include "jit/compile.h"
-#include "jit/dynamic/dim_masks.h"
+#include "jit/compile/compile.h"
+#include "jit/record/dim_masks.h"
 #include "jit/dynamic/size_class.h"
 
 namespace thunder {
@@ -12,7 +11,7 @@ namespace thunder {
 // there is none.
 std::unique_ptr<Entry> record_any_size(Context& context, Function& function, const Values& in);
 
-// The symbolic programs of one compiled function. One thread at a time, but for the recent programs.
+// The symbolic programs of one compiled function. One thread at a time.
 class Dynamic {
  public:
   // The program for these inputs, compiled now of a trace with symbols. Null: their sizes do not vary as far as is
@@ -24,9 +23,6 @@ class Dynamic {
   void add(std::string_view function, const SavedProgram& program);
   // The programs whose guards hold.
   std::vector<SavedProgram> saved() const;
-  // What was compiled of them.
-  RecentPrograms& recent() { return recent_; }
-  const RecentPrograms& recent() const { return recent_; }
 
  private:
   std::unique_ptr<Entry> specialise(const Wanted& wanted, InterruptCheck& check);
@@ -49,7 +45,6 @@ class Dynamic {
   std::vector<Traced> programs_;
   std::vector<SharedSizes> failed_;  // what the function cannot be traced with
   size_t traced_ = 0;
-  RecentPrograms recent_;
 };
 
 }  // namespace thunder

@@ -7,7 +7,7 @@
 #include "executors/fusion/choices.h"
 #include "ir/substitution.h"
 #include "ir/symbols.h"
-#include "jit/context.h"
+#include "jit/context/context.h"
 #include "regions/regions.h"
 #include "tracer/trace_inputs.h"
 
@@ -80,8 +80,8 @@ std::vector<Trace> with_sizes(std::span<const Trace> traces, const std::vector<i
 }
 
 const char* find_obstacle(const Wanted& wanted) {
-  if (!wanted.context.passes_with(wanted.options.passes()).empty()) return "passes of the caller's";
-  const Executors executors = executors_for(wanted.context, wanted.options);
+  if (!wanted.context().passes_with(wanted.options().passes()).empty()) return "passes of the caller's";
+  const Executors executors = executors_for(wanted.context(), wanted.options());
   // Lines are offered to executors again for each size, regions are not: ours find out when they prepare them.
   const auto fuses = [](auto& e) { return (e->desc().flags & kMayFail) != 0 && e->desc().claim_region; };
   return std::any_of(executors.begin(), executors.end(), fuses) ? "regions of an executor of the caller's" : nullptr;
@@ -98,14 +98,14 @@ std::unique_ptr<SizeClass> SizeClass::derive(const Wanted& wanted, const Symboli
   for (std::vector<size_t> kept; !(kept = numbers_of_kept(symbols)).empty();) {
     DimReads reads(DimReads::Of::lines);
     const RecordEntry recording = [&] {
-      return record_kept(wanted.context, *of.function, wanted.in, symbolic, symbols);
+      return record_kept(wanted.context(), *of.function, wanted.in, symbolic, symbols);
     };
     auto lines = compile(
-        {wanted.context, wanted.options, wanted.in, check, recording, Effort::full, StageRows::lines});
+        {wanted.setup, wanted.in, check, recording, Effort::full, StageRows::lines});
     if (reads.noted().empty()) {
       if (!lines->guards.empty()) return why = "its lines read state of the host", nullptr;
       keep_equal_sizes(lines->traces.back());
-      note_region_choices(lines->traces.back(), wanted.context);
+      note_region_choices(lines->traces.back(), wanted.context());
       lines->conditions = reads.conditions();
       return std::unique_ptr<SizeClass>(new SizeClass(of, std::move(lines), std::move(symbols)));
     }
@@ -160,7 +160,7 @@ std::unique_ptr<Entry> SizeClass::program_for(const Wanted& wanted, InterruptChe
     }
     if (!conditions_.hold_for(symbols)) return nullptr;
     const RecordEntry recording = [&] { return make_entry(wanted.in, symbols); };
-    return compile({wanted.context, wanted.options, wanted.in, check, recording, Effort::full, StageRows::kernels,
+    return compile({wanted.setup, wanted.in, check, recording, Effort::full, StageRows::kernels,
                     {&plan_, symbols}});
   } catch (const Error& e) {
     if (e.code() != Code::invalid_argument && e.code() != Code::declined) throw;

@@ -1,8 +1,8 @@
 // A function traced with symbols for sizes, and what asks for a program of it.
 #pragma once
 
-#include "jit/compile.h"
-#include "jit/programs/saved_function.h"
+#include "jit/compile/compile.h"
+#include "jit/saved/saved_function.h"
 
 namespace thunder {
 
@@ -15,10 +15,11 @@ struct SymbolicProgram {
 
 // A request to compile a function for the inputs of a call.
 struct Wanted {
-  Context& context;
+  const CompileSetup& setup;
   Function& function;
-  const CompileOptions& options;
   const Values& in;
+  Context& context() const { return *setup.context; }
+  const CompileOptions& options() const { return *setup.options; }
 };
 
 }  // namespace thunder

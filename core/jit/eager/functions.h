@@ -1,7 +1,7 @@
 // The functions traced for eager ops: one call of an op, or its gradient.
 #pragma once
 
-#include "jit/eager/key.h"
+#include "jit/eager/prims/key.h"
 #include "tracer/function.h"
 
 namespace thunder {

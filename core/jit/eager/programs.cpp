@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "base/hash.h"
-#include "jit/compile.h"
+#include "jit/compile/compile.h"
 #include "jit/eager/functions.h"
-#include "jit/eager/key.h"
-#include "jit/run.h"
+#include "jit/eager/prims/key.h"
+#include "jit/run/run.h"
 
 namespace thunder {
 namespace {
@@ -63,14 +63,14 @@ class EagerPrograms::Program {
     runner_.emplace(context_, *function_);
     const auto values = make<Values>();
     for (Tensor* t : in) values->push(Ref<Tensor>(t));
-    const auto options = make<CompileOptions>();
+    const CompileSetup setup{Ref<Context>(&context_), make<CompileOptions>()};
     InterruptCheck check(context_.interrupts());
     try {
       const RecordEntry recording = [&] {
         std::unique_ptr<Entry> entry = record(context_, *function_, *values);
         return is_worth_it(*entry) ? std::move(entry) : nullptr;
       };
-      entry_ = compile({context_, *options, *values, check, recording});
+      entry_ = compile({setup, *values, check, recording});
     } catch (const Error& e) {
       if (e.code() == kCancelled) throw;  // of others the user is told when the op is taken apart
     }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "jit/context.h"
+#include "jit/context/context.h"
 
 namespace thunder {
 namespace {

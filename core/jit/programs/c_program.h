@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cache/cache.h"
+#include "cache/entry.h"
 
 namespace thunder {
 

@@ -13,8 +13,8 @@
 #include "executors/cpu/products/batched_product.h"
 #include "executors/cpu/table_executor.h"
 #include "ir/symbols.h"
-#include "jit/compile.h"
-#include "jit/options/resolve.h"
+#include "jit/compile/compile.h"
+#include "jit/context/resolve.h"
 #include "jit/programs/c_source.h"
 #include "loops/kernels.h"
 #include "program/plan_steps.h"
@@ -164,7 +164,8 @@ void export_c(const Ref<Context>& context, const std::string& program, const std
   const Ref<CompileOptions> resolved = resolve_options(chosen, *context);
   InterruptCheck check(context->interrupts());
   const RecordEntry recording = recording_of(*context, *function, *in);
-  const std::unique_ptr<Entry> entry = compile({*context, *resolved, *in, check, recording});
+  const CompileSetup setup{context, resolved};
+  const std::unique_ptr<Entry> entry = compile({setup, *in, check, recording});
   const Target target = target_of(context->machine(), options);
   write_all(folder, {name, target.cpu, *entry, context->random().get(), in->paths()}, target);
 }

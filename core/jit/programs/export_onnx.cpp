@@ -6,7 +6,8 @@
 
 #include "base/text.h"
 #include "ir/print.h"
-#include "jit/programs/saved_function.h"
+#include "jit/programs/compiled_programs.h"
+#include "jit/saved/saved_function.h"
 #include "onnx/export/export.h"
 #include "onnx/export/model.h"
 #include "passes/dce.h"
@@ -25,7 +26,7 @@ constexpr std::array kRows = {
 };
 
 SavedProgram choose_program(const Compiled& compiled, const Options& options) {
-  std::vector<SavedProgram> all = compiled.programs();
+  std::vector<SavedProgram> all = saved_programs(compiled);
   const std::string& name = compiled.function().name();
   require(!all.empty(), "export_onnx: ", name, " has no program yet; call it, or prepare it, first");
   const int64_t number = options.integer("program", 1);

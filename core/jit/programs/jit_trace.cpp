@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "jit/dynamic/dynamic.h"
-#include "jit/programs/saved_function.h"
+#include "jit/saved/saved_function.h"
 #include "jit/programs/trace_check.h"
 #include "tensor/transfer.h"
 

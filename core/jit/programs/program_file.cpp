@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "ir/print.h"
+#include "jit/programs/compiled_programs.h"
 #include "jit/programs/cache_artifacts.h"
 #include "jit/programs/program_json.h"
 #include "loops/kernels.h"
@@ -244,7 +245,7 @@ void save_program(const Compiled& compiled, const std::string& path, SaveKernels
             "it was compiled with executors of its own; add them to the context, and name them");
     require(compiled.options().passes().empty(), "it was compiled with passes of its own, which a file cannot hold");
     metadata.emplace_back("options", options_json(compiled.options()));
-    const std::vector<SavedProgram> programs = compiled.programs();
+    const std::vector<SavedProgram> programs = saved_programs(compiled);
     require(!programs.empty(), "nothing is compiled that could be saved; call it, or prepare it, first");
     if (std::any_of(programs.begin(), programs.end(), has_symbols_of_version_2)) metadata[1].second = "2";
     std::vector<const Tensor*> written;
@@ -264,7 +265,7 @@ void save_program(const Compiled& compiled, const std::string& path, SaveKernels
     if (kernels == SaveKernels::yes) {
       std::string why;
       if (!loops::can_run(&why)) fail(Code::failed_precondition, "there is nothing that compiles kernels: ", why);
-      const std::string code = pack(collect_artifacts(compiled.context()->machine(), compiled.kernels()));
+      const std::string code = pack(collect_artifacts(compiled.context()->machine(), kernel_texts(compiled)));
       metadata.emplace_back(kKernels, tensors.add(code, compiled.context()->allocator()));
     }
   } catch (const Error& e) {

@@ -4,7 +4,7 @@
 
 #include "base/files.h"
 #include "jit/call.h"
-#include "jit/programs/saved_function.h"
+#include "jit/saved/saved_function.h"
 
 namespace thunder {
 

@@ -4,7 +4,7 @@
 #include <cJSON.h>
 
 #include "jit/options/compile_options.h"
-#include "jit/programs/saved_function.h"
+#include "jit/saved/saved_function.h"
 
 namespace thunder {
 

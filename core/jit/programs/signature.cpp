@@ -5,9 +5,9 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "cache/cache.h"
+#include "cache/entry.h"
 #include "ir/spelling.h"
-#include "jit/programs/saved_function.h"
+#include "jit/saved/saved_function.h"
 #include "onnx/program.h"
 
 namespace thunder {
@@ -118,7 +118,7 @@ std::string signature_json(const Compiled& compiled) {
   if (const auto* model = dynamic_cast<const onnx::Program*>(&compiled.function())) return model->signature();
   if (const auto* saved = dynamic_cast<const SavedFunction*>(&compiled.function()))
     return file_signature_json(*saved);
-  const std::shared_ptr<const Entry> last = compiled.latest();
+  const std::shared_ptr<const Entry> last = compiled.reports().latest();
   if (!last) return "";
   return program_signature_json(saved_program(last->of ? *last->of : *last, *compiled.context()));
 }

@@ -48,16 +48,16 @@ std::string rows_json(const std::vector<Row>& rows) {
 }  // namespace
 
 std::string compile_stats(const Compiled& f) {
-  const CallStatistics s = f.statistics();
+  const CallStatistics s = f.reports().statistics();
   std::vector<StageStatistics> stages;
   std::vector<Reason> reasons;
-  for (const CompileRecord& record : f.compile_records()) {
+  for (const CompileRecord& record : f.reports().compile_records()) {
     row_of(reasons, record.why).times++;
     for (auto& [name, ms] : record.milliseconds) row_of(stages, name).add(ms);
   }
   return cat("{\"calls\":", s.calls, ",\"hits\":", s.hits, ",\"misses\":", s.misses, ",\"entries\":", s.entries,
              ",\"eager_calls\":", s.eager_calls, ",\"segments\":", s.segments, ",\"graph_breaks\":", s.graph_breaks,
-             ",\"peak_bytes\":", s.peak_bytes, ",\"last_miss\":", json_quote(f.last_miss()),
+             ",\"peak_bytes\":", s.peak_bytes, ",\"last_miss\":", json_quote(f.reports().last_miss()),
              ",\"reasons\":", rows_json(reasons), ",\"edges_ms\":[",
              join(kEdges, ",", [](double edge) { return edge; }), "],\"stages\":", rows_json(stages), "}");
 }

@@ -6,8 +6,8 @@
 #include "base/interrupts.h"
 #include "base/text.h"
 #include "executors/fusion/explain.h"
-#include "jit/reports/perf_hints.h"
-#include "jit/reports/reference_watch.h"
+#include "jit/logs/perf_hints.h"
+#include "jit/watches/reference_watch.h"
 #include "ops/registry.h"
 #include "passes/inside.h"
 #include "program/cost.h"
@@ -141,7 +141,7 @@ Examination examine(Compiled& f, const Values& in) {
     add_failure("unsupported", Ref<Status>::adopt(failed), out);
     return out;
   }
-  const auto entry = f.latest();
+  const auto entry = f.reports().latest();
   if (!entry) {
     check_values(f, in, false, out);
     return out;

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "ir/print.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 #include "jit/reports/compile_stats.h"
 #include "jit/reports/examine.h"
 #include "jit/reports/html_page.h"
@@ -112,8 +112,8 @@ std::string truncate_to_json(std::string text) {
 std::string data_json(const Compiled& f, const Entry& entry) {
   Lines lines;
   const std::string stages = stages_json(entry, lines);
-  const auto profile = f.last_profile();
-  const auto examination = f.last_examination();
+  const auto profile = f.reports().last_profile();
+  const auto examination = f.reports().last_examination();
   const auto report = [&](std::string_view what) { return truncate_to_json(explain(f, what)); };
   return cat("{\"function\":", json_quote(f.function().name()), ",\"stats\":",
              compile_stats(f), ",\"lines\":", lines.json(), ",\"stages\":", stages, ",",
@@ -135,7 +135,7 @@ std::string escape_for_script(const std::string& json) {
 }  // namespace
 
 std::string html_report(const Compiled& f) {
-  const auto entry = f.latest();
+  const auto entry = f.reports().latest();
   if (!entry)
     fail(Code::failed_precondition, f.function().name(), ": there is no program to report on: call the function first");
   return cat(kReportPageHead, escape_for_script(data_json(f, *entry)), kReportPageTail);

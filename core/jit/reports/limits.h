@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "jit/context.h"
+#include "jit/context/context.h"
 
 namespace thunder {
 

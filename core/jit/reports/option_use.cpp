@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "jit/options/executor_names.h"
-#include "jit/reports/perf_hints.h"
+#include "jit/logs/perf_hints.h"
 
 namespace thunder {
 namespace {
@@ -57,7 +57,7 @@ constexpr std::array kWishes = {
          }},
     Wish{"fullgraph",
          [](const Compiled& f, const Entry&) -> std::string {
-           const bool breaks = f.statistics().graph_breaks > 0;
+           const bool breaks = f.reports().statistics().graph_breaks > 0;
            return f.options().flag("fullgraph", true) || breaks ? "" : "the function is one program";
          }},
     Wish{"float32_matmul_precision",
@@ -69,7 +69,7 @@ constexpr std::array kWishes = {
 }  // namespace
 
 std::string option_use(const Compiled& f) {
-  const auto entry = f.latest();
+  const auto entry = f.reports().latest();
   if (!entry) return "";
   std::string used, unused;
   for (const auto& [name, value] : f.options().all()) {

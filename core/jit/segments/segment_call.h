@@ -1,11 +1,11 @@
 // One call of a function that may read values: recorded and run at once, one segment after the other.
 #pragma once
 
-#include "jit/compile.h"
-#include "jit/recompile_limits.h"
-#include "jit/run.h"
+#include "jit/compile/compile.h"
+#include "jit/context/recompile_limits.h"
+#include "jit/run/run.h"
+#include "jit/run/statistics.h"
 #include "jit/segments/segments.h"
-#include "jit/statistics.h"
 
 namespace thunder {
 
@@ -13,14 +13,17 @@ class SegmentCall final : public SegmentRunner {
  public:
   // A compiled function.
   struct Of {
-    Context& context;
+    const CompileSetup& setup;
     Function& function;
-    const CompileOptions& options;
     DynamicSizes sizes;
     Segments& segments;
+    ProgramStore& programs;
+    CompileLog& log;
     ProgramRunner& runner;
     const RecompileLimits& limits;
-    CompileLog& log;
+    Context& context() const { return *setup.context; }
+    const CompileSettings& settings() const { return setup.options->settings(); }
+    bool caches() const { return settings().cache != CacheMode::no_caching; }
   };
   // All of these must outlive this object.
   SegmentCall(const Of& of, InterruptCheck& check, void* stream) : of_(of), check_(check), stream_(stream) {}
@@ -41,9 +44,7 @@ class SegmentCall final : public SegmentRunner {
 
  private:
   std::shared_ptr<const Entry> make_program(const Segment& segment, bool& kept);
-  // How long a compiled segment is kept: for good, among those used last, or for this call alone.
-  enum class Kept : uint8_t { for_good, recently, no };
-  Kept choose_keeping(const Segment& segment, const std::string& why) const;
+  Keep choose_keeping(const ProgramStore::SegmentHash& hash, const std::string& why) const;
 
   const Of of_;
   InterruptCheck& check_;

@@ -7,17 +7,6 @@
 namespace thunder {
 namespace {
 
-uint64_t hash_of(const Segment& segment) {
-  uint64_t h = segment.inputs.size();
-  for (const Input& in : segment.trace.inputs) h = mix(h, hash(segment.trace.type(in.value)));
-  for (const Node* n : segment.trace.nodes) {
-    h = mix(h, reinterpret_cast<uintptr_t>(n->op));
-    for (const Arg& a : n->args) h = hash(a, h);
-  }
-  for (ValueId v : segment.trace.outputs) h = mix(h, v);
-  return h;
-}
-
 // A hash that is the same for all sizes, and for integers that lines may have from sizes.
 uint64_t hash_for_any_size(const Segment& segment) {
   uint64_t h = segment.inputs.size();
@@ -100,45 +89,34 @@ Ref<Function> without_reads(Ref<Function> f) {
   return Ref<Function>::adopt(new WithoutReads(std::move(f)));
 }
 
-// Finds a program whose lines are those of the script.
+uint64_t hash_with_sizes(const Segment& segment) {
+  uint64_t h = segment.inputs.size();
+  for (const Input& in : segment.trace.inputs) h = mix(h, hash(segment.trace.type(in.value)));
+  for (const Node* n : segment.trace.nodes) {
+    h = mix(h, reinterpret_cast<uintptr_t>(n->op));
+    for (const Arg& a : n->args) h = hash(a, h);
+  }
+  for (ValueId v : segment.trace.outputs) h = mix(h, v);
+  return h;
+}
+
+ProgramStore::SegmentHash hash_of(const Segment& segment) {
+  return {hash_with_sizes(segment), hash_for_any_size(segment)};
+}
+
+bool has_lines_of(const Entry& program, const Segment& segment, const Inputs& in) {
+  return program.key.matches(in) && same_lines(program.traces.front(), segment.trace);
+}
+
 std::shared_ptr<const Entry> Segments::find_followed(const Segment& segment, const Inputs& in) const {
+  if (!segment.followed) return nullptr;
+  std::lock_guard lock(mutex_);
   const Trace& now = segment.trace;
   for (const auto& entry : static_cast<const KeptScript&>(*segment.followed).entries) {
     const Trace& then = entry->traces.front();
     if (then.outputs == now.outputs && same_writes(then, now) && entry->key.matches(in)) return entry;
   }
   return nullptr;
-}
-
-std::shared_ptr<const Entry> Segments::find(const Segment& segment, const Inputs& in, bool& kept) {
-  kept = true;
-  const auto fits = [&](const Entry& e) { return e.key.matches(in) && same_lines(e.traces.front(), segment.trace); };
-  {
-    std::lock_guard lock(mutex_);
-    if (segment.followed)
-      if (auto found = find_followed(segment, in)) return found;
-    const auto [first, last] = entries_.equal_range(hash_of(segment));
-    for (auto it = first; it != last; ++it)
-      if (fits(*it->second)) return it->second;
-  }
-  kept = false;
-  return recent_.find(mix(hash_of(segment), hash_of(in)), fits);
-}
-
-void Segments::insert_recent(const Segment& segment, const Inputs& in, std::shared_ptr<const Entry> entry) {
-  recent_.insert(mix(hash_of(segment), hash_of(in)), std::move(entry));
-}
-
-void Segments::insert(const Segment& segment, std::shared_ptr<const Entry> entry) {
-  std::lock_guard lock(mutex_);
-  entries_.emplace(hash_of(segment), std::move(entry));
-  of_any_size_[hash_for_any_size(segment)]++;
-}
-
-size_t Segments::count_of_other_sizes(const Segment& segment) const {
-  std::lock_guard lock(mutex_);
-  const auto it = of_any_size_.find(hash_for_any_size(segment));
-  return it == of_any_size_.end() ? 0 : it->second;
 }
 
 std::shared_ptr<const SegmentScripts> Segments::scripts_after(const SegmentScript* segment) const {
@@ -174,25 +152,18 @@ const SegmentScript* Segments::script_of(SegmentScript& recorded, const std::sha
   return &scripts_.back();
 }
 
-void Segments::note_varying_numbers(const Segment& segment) {
+void Segments::note_varying_numbers(const Trace& kept, const Segment& segment) {
+  std::vector<uint64_t> found;
+  if (!differ_only_in_numbers(kept, segment.trace, found)) return;
   std::lock_guard lock(mutex_);
-  for (auto& [hash, entry] : entries_) {
-    std::vector<uint64_t> found;
-    if (!differ_only_in_numbers(entry->traces.front(), segment.trace, found)) continue;
-    numbers_.insert(found.begin(), found.end());
-    any_number_.store(true, std::memory_order_release);
-  }
+  numbers_.insert(found.begin(), found.end());
+  any_number_.store(true, std::memory_order_release);
 }
 
 bool Segments::varies(const char* where, const Op& op, size_t param) const {
   if (!any_number_.load(std::memory_order_acquire)) return false;
   std::lock_guard lock(mutex_);
   return numbers_.count(key_of_parameter(where, op, param)) != 0;
-}
-
-size_t Segments::size() const {
-  std::lock_guard lock(mutex_);
-  return entries_.size();
 }
 
 void Segments::count_break(GraphBreak at) {

@@ -1,11 +1,11 @@
-// Calls of functions that read values while they run: segment by segment, each found by its lines and its inputs.
+// Functions that read values while they run: where they break, and which lines followed each other so far.
 #pragma once
 
 #include <deque>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "cache/recent_programs.h"
+#include "cache/program_store.h"
 #include "tracer/segments.h"
 
 namespace thunder {
@@ -16,25 +16,19 @@ struct CountedBreak {
   uint64_t times = 0;
 };
 
-// The segments of one compiled function, and where it breaks. Any thread.
+// Of one compiled function. Any thread.
 class Segments {
  public:
-  // The program with these lines for these inputs, or null. `kept`: whether insert() keeps it.
-  std::shared_ptr<const Entry> find(const Segment& segment, const Inputs& in, bool& kept);
-  void insert(const Segment& segment, std::shared_ptr<const Entry> entry);
-  // Inserts a program among those used last, for functions of many sizes.
-  void insert_recent(const Segment& segment, const Inputs& in, std::shared_ptr<const Entry> entry);
-  // Those that insert() keeps, and as many of them as differ from this one by sizes alone.
-  size_t size() const;
-  size_t count_of_other_sizes(const Segment& segment) const;
+  // The program of the script that the segment followed, for these inputs; null: it followed none, or none fits.
+  std::shared_ptr<const Entry> find_followed(const Segment& segment, const Inputs& in) const;
 
   // What later calls may follow: what segments recorded, by the segment before. They are kept as long as this.
   std::shared_ptr<const SegmentScripts> scripts_after(const SegmentScript* segment) const;
   // Keeps what this one recorded, or that the script which it followed has this program, too. What stands for it then.
   const SegmentScript* keep_script(Segment& segment, const std::shared_ptr<const Entry>& entry);
 
-  // Notes which numbers alone tell this segment from one that is kept: later they are inputs.
-  void note_varying_numbers(const Segment& segment);
+  // Notes which numbers alone tell this segment from one whose lines are kept: later they are inputs.
+  void note_varying_numbers(const Trace& kept, const Segment& segment);
   bool varies(const char* where, const Op& op, size_t param) const;
 
   // Whether any call has read a value: then no call is a single program.
@@ -54,14 +48,10 @@ class Segments {
     std::shared_ptr<const SegmentScripts> next;
   };
   const SegmentScript* script_of(SegmentScript& recorded, const std::shared_ptr<const Entry>& entry);
-  std::shared_ptr<const Entry> find_followed(const Segment& segment, const Inputs& in) const;
 
   mutable std::mutex mutex_;
   std::deque<KeptScript> scripts_;
   std::shared_ptr<const SegmentScripts> first_;
-  std::unordered_multimap<uint64_t, std::shared_ptr<const Entry>> entries_;
-  std::unordered_map<uint64_t, size_t> of_any_size_;  // how many of the entries, by what they are but for sizes
-  RecentPrograms recent_;
   std::vector<CountedBreak> breaks_;
   std::unordered_set<uint64_t> numbers_;  // by place, op and argument
   std::atomic<bool> any_number_{false};
@@ -70,6 +60,12 @@ class Segments {
 
 // What a break is told apart by, and of how many a report tells at most.
 constexpr size_t kMostBreaks = 100;
+
+// A hash that equal lines have; and with one of them that lines have that differ in sizes alone.
+uint64_t hash_with_sizes(const Segment& segment);
+ProgramStore::SegmentHash hash_of(const Segment& segment);
+// Whether the program has the lines of the segment, and takes its inputs.
+bool has_lines_of(const Entry& program, const Segment& segment, const Inputs& in);
 
 // The function, which fails where it reads a value though its errors are caught: for scopes that are tried before a
 // call's own.

@@ -67,7 +67,7 @@ struct Prepare : CompiledTest {
   // Who runs the lines.
   std::set<std::string> who() const {
     std::set<std::string> names;
-    const auto traces = f->traces();
+    const auto traces = f->reports().traces();
     for (const Node* n : traces.back().nodes) names.insert(n->executor);
     return names;
   }
@@ -82,7 +82,7 @@ TEST_F(Prepare, offers_the_nodes_of_a_declined_region_to_the_next_executors) {
   first.prepare = saying(Code::declined, "no");
   EXPECT_EQ(with({fusing(answering(first, "first", prims))}), right) << error;
   EXPECT_EQ(who(), (std::set<std::string>{"host"}));
-  EXPECT_EQ(f->traces().back().pass, "lower");
+  EXPECT_EQ(f->reports().traces().back().pass, "lower");
 }
 
 // As one whose region was trimmed after it had been accepted.

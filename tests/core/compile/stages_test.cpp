@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -44,7 +44,7 @@ TEST_F(Pipeline, gives_the_same_numbers_with_each_optional_pass_left_out) {
     options->set("disable_passes", Any::string(row.name));
     auto f = compile(cube, options.get());
     EXPECT_EQ(run(*f, {x.get()}), (Floats{3, 12, 27})) << row.name << ": " << error;
-    for (const Trace& t : f->traces()) EXPECT_NE(t.pass, row.name);
+    for (const Trace& t : f->reports().traces()) EXPECT_NE(t.pass, row.name);
   }
 }
 
@@ -74,7 +74,7 @@ TEST_F(Pipeline, keeps_and_times_each_stage) {
   auto x = tensor({3}, {1, 2, 3});
   auto f = compile(cube);
   run(*f, {x.get()});
-  const auto traces = f->traces();
+  const auto traces = f->reports().traces();
   ASSERT_GE(traces.size(), 4u);
   EXPECT_EQ(traces.front().pass, "trace");
   EXPECT_EQ(traces.back().pass, "claim");
@@ -95,7 +95,7 @@ TEST_F(Pipeline, computes_the_powers_of_log_softmax_and_its_gradient_once) {
   auto f = compile(weighted_log_softmax);
   EXPECT_EQ(run(*f, {x.get(), weight.get()}), (Floats{2, -2})) << error;
   int powers = 0;
-  const std::vector<Trace> traces = f->traces();
+  const std::vector<Trace> traces = f->reports().traces();
   for (const Node* n : traces.back().nodes) powers += n->op->name() == "prims.exp";
   EXPECT_EQ(powers, 1);
 }

@@ -2,7 +2,7 @@
 // set of instructions. Covers shape, forward, few_queries and backward.
 // covers: core/executors/cpu/attention/*.cpp
 #include "executors/cpu/executors.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 #include <cmath>
 
@@ -150,9 +150,9 @@ TEST_F(Attention, reads_strided_heads_without_copies) {
   expect_like_host(packed, in, 1, 1, "packed");
   auto f = compile(packed);
   results(*f, in, 1);
-  const std::vector<Trace> traces = f->traces();
+  const std::vector<Trace> traces = f->reports().traces();
   for (const Node* n : traces.back().nodes) EXPECT_TRUE(def(*n).view || n->op->name() == cat(kOp, "_forward")) << n->op->name();
-  EXPECT_LT(f->statistics().peak_bytes, static_cast<size_t>(batch * length * heads * width) * sizeof(float)) << "no copy of a part";
+  EXPECT_LT(f->reports().statistics().peak_bytes, static_cast<size_t>(batch * length * heads * width) * sizeof(float)) << "no copy of a part";
 }
 
 TEST_F(Attention, reads_operands_whose_last_dim_is_not_dense) {
@@ -208,13 +208,13 @@ TEST_F(Attention, never_stores_the_matrix_of_scores) {
   auto f = compile(body(s));
   results(*f, operands(s), 4);
   EXPECT_EQ(lines_of(*f, "attention"), 2);
-  EXPECT_LT(f->statistics().peak_bytes, 2048u * 2048 * sizeof(float) / 4) << explain(*f, "memory");
+  EXPECT_LT(f->reports().statistics().peak_bytes, 2048u * 2048 * sizeof(float) / 4) << explain(*f, "memory");
 }
 
 TEST_F(Attention, common_subexpression_elimination_merges_forward_nodes) {
   auto f = compile(body(kShapes[1]));
   results(*f, operands(kShapes[1]), 4);
-  const std::vector<Trace> traces = f->traces();
+  const std::vector<Trace> traces = f->reports().traces();
   int forwards = 0;
   for (const Node* n : traces.back().nodes) forwards += n->op->name() == cat(kOp, "_forward");
   EXPECT_EQ(forwards, 1);

@@ -144,7 +144,7 @@ TEST_P(Convolution, declines_images_of_too_many_elements) {
   const auto x = random(huge.x, 1), w = random(huge.w, 2);
   auto compiled = compile(body_of(huge, false, 2), only("tested").get());
   EXPECT_EQ(run(*compiled, {x.get(), w.get()}), Floats(1, 0.0f)) << error;
-  EXPECT_STREQ(compiled->traces().back().nodes[0]->executor, "host");
+  EXPECT_STREQ(compiled->reports().traces().back().nodes[0]->executor, "host");
 }
 
 TEST(Panel, sums_rows_through_a_table_of_offsets) {

@@ -260,7 +260,7 @@ TEST_F(Products, transpose_the_result_of_linear_with_a_moderate_number_of_rows) 
   ASSERT_EQ(got.size(), expected.size()) << error;
   for (size_t i = 0; i < got.size(); i++) ASSERT_NEAR(got[i], expected[i], 2e-5 * (1 + std::fabs(expected[i]))) << i;
   const size_t width = static_cast<size_t>(backends().kernels.panel_columns);
-  EXPECT_EQ(turned->statistics().peak_bytes, (40 + width - 1) / width * width * 770 * sizeof(float)) << "rows of x as panels, and nothing else";
+  EXPECT_EQ(turned->reports().statistics().peak_bytes, (40 + width - 1) / width * width * 770 * sizeof(float)) << "rows of x as panels, and nothing else";
 }
 
 TEST_F(Products, prepack_frozen_weights_and_repack_them_after_writes) {
@@ -283,11 +283,11 @@ TEST_F(Products, prepack_frozen_weights_and_repack_them_after_writes) {
         std::fill_n(reinterpret_cast<float*>(w->data()) + 100 * write, 100, 0.5f);
         w->bump();
       }
-      EXPECT_EQ(packed->statistics().misses, 1u);
+      EXPECT_EQ(packed->reports().statistics().misses, 1u);
       const bool packs = rows[0] > 1 && this_machine().instructions == Instructions::avx2;
       auto unfrozen = compile(body, only("products").get());
       run(*unfrozen, {x.get()});
-      EXPECT_EQ(packed->statistics().peak_bytes >= unfrozen->statistics().peak_bytes + 130 * 770 * sizeof(float), packs);
+      EXPECT_EQ(packed->reports().statistics().peak_bytes >= unfrozen->reports().statistics().peak_bytes + 130 * 770 * sizeof(float), packs);
     }
 }
 
@@ -440,7 +440,7 @@ TEST_F(Products, decline_other_dtypes) {
   Tensor *in[] = {x.get(), x.get()}, *out = nullptr;
   ASSERT_EQ(compiled->call_tensors(in, 2, &out, 1), nullptr);
   EXPECT_EQ(*reinterpret_cast<int64_t*>(out->data()), 18);
-  EXPECT_STREQ(compiled->traces().back().nodes[0]->executor, "host");
+  EXPECT_STREQ(compiled->reports().traces().back().nodes[0]->executor, "host");
   out->release();
 }
 
@@ -451,7 +451,7 @@ TEST_F(Products, precede_host_unless_the_executors_option_reorders_them) {
   for (auto [given, expected] : cases) {
     auto compiled = compile(product, only(given).get());
     run(*compiled, {x.get(), x.get()});
-    EXPECT_STREQ(compiled->traces().back().nodes[0]->executor, expected) << given;
+    EXPECT_STREQ(compiled->reports().traces().back().nodes[0]->executor, expected) << given;
   }
 }
 

@@ -37,7 +37,7 @@ TEST_F(AskedFunction, a_name_stands_in_traces_errors_and_logs) {
   auto f = compile_with("name", "decoder", doubled);
   run(*f, {random({3}, 1).get()});
   EXPECT_EQ(f->function().name(), "decoder");
-  EXPECT_EQ(f->traces().back().function, "decoder");
+  EXPECT_EQ(f->reports().traces().back().function, "decoder");
   EXPECT_NE(log.find(" decoder at here:1: "), std::string::npos) << log;
   result(*f, {nullptr});
   EXPECT_EQ(error, "decoder: input 0 is NULL");

@@ -11,10 +11,10 @@ TEST_F(Call, computes_and_caches_by_shape) {
   auto a = tensor({2}, {1, 2}), b = tensor({2}, {10, 20}), c = tensor({3}, {1, 2, 3});
   EXPECT_EQ(run(*f, {a.get(), b.get()}), (Floats{11, 22}));
   EXPECT_EQ(run(*f, {b.get(), b.get()}), (Floats{20, 40}));
-  EXPECT_EQ(f->statistics().misses, 1u);
+  EXPECT_EQ(f->reports().statistics().misses, 1u);
   EXPECT_EQ(run(*f, {c.get(), c.get()}), (Floats{2, 4, 6}));
-  EXPECT_EQ(f->statistics().misses, 2u);
-  EXPECT_EQ(f->last_miss(), "input '0': shape is [3], was [2]");
+  EXPECT_EQ(f->reports().statistics().misses, 2u);
+  EXPECT_EQ(f->reports().last_miss(), "input '0': shape is [3], was [2]");
 }
 
 TEST_F(Call, takes_gradients_inside) {
@@ -43,7 +43,7 @@ TEST_F(Call, writes_captured_tensors_in_place) {
   EXPECT_EQ(run(*f, {x.get()}), (Floats{2, 3})) << error;
   EXPECT_EQ(run(*f, {x.get()}), (Floats{6, 12})) << error;
   EXPECT_EQ(reinterpret_cast<float*>(w->data())[1], 7);
-  EXPECT_EQ(f->statistics().misses, 1u);
+  EXPECT_EQ(f->reports().statistics().misses, 1u);
 }
 
 TEST_F(Call, keeps_float_arguments_live) {
@@ -57,7 +57,7 @@ TEST_F(Call, keeps_float_arguments_live) {
     EXPECT_EQ(reinterpret_cast<float*>(out[0].tensor->data())[1], 2 * k);
     EXPECT_EQ(out[0].tensor->type().dtype, DType::f32);
   }
-  EXPECT_EQ(f->statistics().misses, 1u);
+  EXPECT_EQ(f->reports().statistics().misses, 1u);
 }
 
 // As wrapped numbers do in PyTorch: what is made of numbers alone has the default dtype of their kind.

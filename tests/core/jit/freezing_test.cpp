@@ -6,7 +6,7 @@
 #include "support/function_kernel.h"
 #include "support/functions.h"
 #include "tracer/eager.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 namespace thunder::test {
 namespace {
@@ -67,7 +67,7 @@ TEST_F(Freezing, sees_a_write_through_any_handle_of_the_memory) {
   EXPECT_EQ(run(*f, {x.get()}), (Floats{-1, 0, 1, 2})) << error;
   EXPECT_EQ(run(*f, {x.get()}), (Floats{-1, 0, 1, 2})) << error;
   EXPECT_EQ(counter.runs, 2);
-  EXPECT_EQ(f->statistics().misses, 1u);
+  EXPECT_EQ(f->reports().statistics().misses, 1u);
 }
 
 TEST_F(Freezing, sees_what_another_program_writes) {
@@ -103,8 +103,8 @@ TEST_F(Freezing, keeps_what_is_computed_once_out_of_kernels_that_run_each_time) 
   auto frozen = compile(body, o.get());
   const Floats expected = run(*plain, {x.get()});
   EXPECT_EQ(run(*frozen, {x.get()}), expected) << error;
-  EXPECT_EQ(plain->traces().back().nodes.size(), 1u);
-  EXPECT_EQ(frozen->traces().back().nodes.size(), 2u);
+  EXPECT_EQ(plain->reports().traces().back().nodes.size(), 1u);
+  EXPECT_EQ(frozen->reports().traces().back().nodes.size(), 2u);
   EXPECT_NE(explain(*frozen, "memory").find("constants 64"), std::string::npos) << explain(*frozen, "memory");
 }
 

@@ -145,7 +145,7 @@ TEST_F(Interrupted, compilations_leave_nothing_behind) {
   const Ref<Status> failed = call(*f, x.get(), out);
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->code(), kCancelled);
-  EXPECT_EQ(f->statistics().entries, 0u);
+  EXPECT_EQ(f->reports().statistics().entries, 0u);
   request = false;
   EXPECT_EQ(run(*f, {x.get()}), (Floats{-1, -2})) << error;
 }

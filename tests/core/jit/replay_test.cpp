@@ -14,7 +14,7 @@ namespace {
 struct Replays : CompiledTest {
   // The function of a compiled one's stage, read back from its text.
   Ref<Function> again(const Compiled& f, size_t stage = 0) {
-    const std::shared_ptr<const Entry> program = f.latest();
+    const std::shared_ptr<const Entry> program = f.reports().latest();
     Trace trace = read_trace(print(program->traces.all()[stage]), context->registry());
     std::vector<Ref<Tensor>> captured;
     for (const Binding& b : program->bindings) captured.push_back(b.captured);
@@ -49,7 +49,7 @@ TEST_F(Replays, gives_the_results_of_every_stage_of_a_program) {
   });
   auto x = random({2, 4}, 3);
   const Floats expected = run(*f, {x.get()});
-  for (size_t stage = 0; stage < f->traces().size(); stage++) {
+  for (size_t stage = 0; stage < f->reports().traces().size(); stage++) {
     auto g = again(*f, stage);
     EXPECT_EQ(eager(*g, {x}), expected) << stage << error;
     EXPECT_EQ(run(*compiled(g), {x.get()}), expected) << stage << error;
@@ -99,7 +99,7 @@ TEST_F(Replays, writes_what_the_trace_writes_after_everything_was_read) {
   in.push(a), in.push(b);
   ASSERT_EQ(f->call(in, out), nullptr);
   ASSERT_EQ(data(*a), (Floats{3, 4}));
-  for (size_t stage = 0; stage < f->traces().size(); stage++) {
+  for (size_t stage = 0; stage < f->reports().traces().size(); stage++) {
     auto c = tensor({2}, {1, 2}), d = tensor({2}, {3, 4});
     in.reset();
     in.push(c), in.push(d);
@@ -123,7 +123,7 @@ TEST_F(Replays, draws_the_numbers_of_the_contexts_random_state) {
   state[0] = 5, state[1] = 0;
   const Floats first = run(*f, {x.get()}), second = run(*f, {x.get()});
   EXPECT_NE(first, second);
-  for (size_t stage = 0; stage < f->traces().size(); stage++) {
+  for (size_t stage = 0; stage < f->reports().traces().size(); stage++) {
     auto g = compiled(again(*f, stage));
     state[1] = 0;
     EXPECT_EQ(run(*g, {x.get()}), first) << stage << error;
@@ -144,7 +144,7 @@ TEST_F(Replays, draws_once_what_two_lines_draw_with_one_ordinal) {
   in.push(x);
   state[1] = 0;
   ASSERT_EQ(f->call(in, wanted), nullptr);
-  for (size_t stage = 0; stage < f->traces().size(); stage++) {
+  for (size_t stage = 0; stage < f->reports().traces().size(); stage++) {
     state[1] = 0;
     auto g = compiled(again(*f, stage));
     ASSERT_EQ(g->call(in, out), nullptr) << stage;
@@ -160,7 +160,7 @@ TEST_F(Replays, count_what_is_drawn_for_nobody) {
   auto x = tensor({2}, {1, 2});
   auto* state = reinterpret_cast<int64_t*>(context->random()->data());
   run(*f, {x.get()});
-  for (size_t stage = 0; stage < f->traces().size(); stage++) {
+  for (size_t stage = 0; stage < f->reports().traces().size(); stage++) {
     state[1] = 0;
     run(*compiled(again(*f, stage)), {x.get()});
     EXPECT_EQ(state[1], 1) << stage << error;

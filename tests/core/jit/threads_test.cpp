@@ -7,7 +7,7 @@
 
 #include "support/function_kernel.h"
 #include "support/functions.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 namespace thunder::test {
 namespace {
@@ -48,7 +48,7 @@ TEST_F(Threads, share_programs_and_compile_each_once) {
     }
     return right;
   }), 0);
-  const CallStatistics s = f->statistics();
+  const CallStatistics s = f->reports().statistics();
   EXPECT_EQ(s.calls, 64u * 8);
   EXPECT_EQ(s.misses, 4u);
   EXPECT_EQ(s.entries, 4u);
@@ -76,7 +76,7 @@ TEST_F(Threads, go_past_the_limit_together) {
   options->set("dynamic", Any::boolean(false));
   auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "neg", {any(in[0].tensor.get())}))); }, options.get());
   EXPECT_EQ(failures(16, [&](int k) { return gives(*f, static_cast<size_t>(1 + k % 8), 3, -3); }), 0);
-  EXPECT_EQ(f->statistics().entries, 2u);
+  EXPECT_EQ(f->reports().statistics().entries, 2u);
 }
 
 // Attention, a product large enough for a library, and lines that become kernels; `width` columns of 64 rows.
@@ -98,7 +98,7 @@ TEST_F(Threads, executors_plan_for_the_pool_of_their_context) {
     auto f = compile(body, only(executor).get());
     EXPECT_FALSE(run(*f, in).empty()) << error;
     EXPECT_GT(lines_of(*f, executor), 0) << executor;
-    return f->statistics().peak_bytes;
+    return f->reports().statistics().peak_bytes;
   };
   const auto heads = random({16, 256, 32}, 1), images = random({16, 8, 40, 40}, 2), taps = random({8, 8, 5, 5}, 3);
   const Lambda::Body attend = [](Scope& s, const Values& in, Values& out) {
@@ -147,7 +147,7 @@ TEST_F(AllExecutors, serve_64_threads_at_once) {
     for (int i = 0; i < 4; i++) right &= gives_expected(*f, k + i);
     return right;
   }), 0);
-  EXPECT_EQ(f->statistics().misses, 2u);
+  EXPECT_EQ(f->reports().statistics().misses, 2u);
 }
 
 // Each thread has a part of its own in what one program does.
@@ -170,7 +170,7 @@ TEST_F(AllExecutors, serve_while_others_compile_allocate_and_ask) {
   };
   const auto asks = [&](int) {
     for (int i = 0; i < 20; i++) {
-      shared->statistics(), shared->last_miss(), explain(*shared, "memory"), explain(*shared, "fusion"), explain(*shared, "loops"), shared->traces();
+      shared->reports().statistics(), shared->reports().last_miss(), explain(*shared, "memory"), explain(*shared, "fusion"), explain(*shared, "loops"), shared->reports().traces();
       context->executor_names(), context->passes_with({});
       if (BlockCache* blocks = context->block_cache()) blocks->statistics();
     }
@@ -219,7 +219,7 @@ TEST_F(Threads, run_side_by_side) {
 TEST_F(Threads, read_statistics_and_traces_while_others_compile) {
   auto f = compile([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(op(s, "neg", {any(in[0].tensor.get())}))); });
   EXPECT_EQ(failures(8, [&](int k) {
-    f->last_miss(), f->statistics(), f->traces();
+    f->reports().last_miss(), f->reports().statistics(), f->reports().traces();
     return gives(*f, static_cast<size_t>(1 + k), 3, -3);
   }), 0);
 }

@@ -18,8 +18,8 @@ TEST_F(Access, compiles_twice_for_any_number_of_changes_of_mode) {
     run(*f, {x});
     run(*f, {x});
   }
-  EXPECT_EQ(f->statistics().misses, 2u);
-  EXPECT_EQ(f->last_miss(), "module '1': training is false, was true");
+  EXPECT_EQ(f->reports().statistics().misses, 2u);
+  EXPECT_EQ(f->reports().last_miss(), "module '1': training is false, was true");
 }
 
 TEST_F(Access, ignores_a_mode_that_nothing_reads) {
@@ -28,7 +28,7 @@ TEST_F(Access, ignores_a_mode_that_nothing_reads) {
   run(*f, {x});
   net->set_training(false);
   run(*f, {x});
-  EXPECT_EQ(f->statistics().misses, 1u);
+  EXPECT_EQ(f->reports().statistics().misses, 1u);
 }
 
 TEST_F(Access, recompiles_when_a_tensor_is_replaced_and_not_when_it_is_written) {
@@ -39,14 +39,14 @@ TEST_F(Access, recompiles_when_a_tensor_is_replaced_and_not_when_it_is_written) 
   std::fill_n(reinterpret_cast<float*>(weight.data()), 8, 0.0f);
   weight.bump();
   auto zeros = run(*f, {x});
-  EXPECT_EQ(f->statistics().misses, 1u);
+  EXPECT_EQ(f->reports().statistics().misses, 1u);
   auto bias = floats(*net->find_tensor("0.bias")->tensor);
   EXPECT_EQ(floats(*zeros), (Floats{bias[0], bias[1], bias[0], bias[1], bias[0], bias[1]}));
 
   net->find("0")->set_tensor("weight", wave({2, 4}), Role::parameter);
   auto moved = run(*f, {x});
-  EXPECT_EQ(f->statistics().misses, 2u);
-  EXPECT_EQ(f->last_miss(), "tensor '0.weight' of a module was replaced");
+  EXPECT_EQ(f->reports().statistics().misses, 2u);
+  EXPECT_EQ(f->reports().last_miss(), "tensor '0.weight' of a module was replaced");
   EXPECT_NE(floats(*moved), floats(*zeros));
 }
 
@@ -56,8 +56,8 @@ TEST_F(Access, recompiles_when_an_absent_tensor_appears) {
   auto before = floats(*run(*f, {x}));
   net->set_tensor("bias", tensor({2}, {10, 10}), Role::parameter);
   auto after = floats(*run(*f, {x}));
-  EXPECT_EQ(f->statistics().misses, 2u);
-  EXPECT_EQ(f->last_miss(), "tensor 'bias' of a module was absent, is f32[2]");
+  EXPECT_EQ(f->reports().statistics().misses, 2u);
+  EXPECT_EQ(f->reports().last_miss(), "tensor 'bias' of a module was absent, is f32[2]");
   EXPECT_NEAR(after[0], before[0] + 10, 1e-5);
 }
 
@@ -67,10 +67,10 @@ TEST_F(Access, recompiles_when_children_change) {
   EXPECT_EQ(floats(*run(*f, {x})), floats(*x));
   net->add("1", module("ReLU"));
   EXPECT_GE(floats(*run(*f, {x}))[3], 0);
-  EXPECT_EQ(f->statistics().misses, 2u);
+  EXPECT_EQ(f->reports().statistics().misses, 2u);
   net->add("1", module("Identity"));
   EXPECT_EQ(floats(*run(*f, {x})), floats(*x));
-  EXPECT_EQ(f->statistics().misses, 3u);
+  EXPECT_EQ(f->reports().statistics().misses, 3u);
 }
 
 TEST_F(Access, guards_inner_reads_under_the_module_that_the_user_called) {
@@ -82,11 +82,11 @@ TEST_F(Access, guards_inner_reads_under_the_module_that_the_user_called) {
       new Lambda([inner](Scope& s, const Values& in, Values& out) { out.assign(*module_call(s, *inner, in)); })));
   auto f = compile(net);
   run(*f, {x});
-  EXPECT_EQ(f->traces().front().inputs.back().name, "fc.bias");
+  EXPECT_EQ(f->reports().traces().front().inputs.back().name, "fc.bias");
   net->add("fc", module("Identity"));
   run(*f, {x});
-  EXPECT_EQ(f->statistics().misses, 2u);
-  EXPECT_EQ(f->last_miss(), "module Module: a child was added or replaced");
+  EXPECT_EQ(f->reports().statistics().misses, 2u);
+  EXPECT_EQ(f->reports().last_miss(), "module Module: a child was added or replaced");
 }
 
 TEST_F(Access, sees_a_shared_child_replaced_under_one_of_its_names) {
@@ -108,7 +108,7 @@ TEST_F(Access, recompiles_for_another_forward) {
   run(*f, {x});
   net->set_forward(Ref<Function>::adopt(new Lambda([](Scope&, const Values& in, Values& out) { out.assign(in); })));
   EXPECT_EQ(floats(*run(*f, {x})), floats(*x));
-  EXPECT_EQ(f->last_miss(), "module ReLU: its forward was replaced");
+  EXPECT_EQ(f->reports().last_miss(), "module ReLU: its forward was replaced");
 }
 
 TEST_F(Access, reads_by_path_and_names_the_nearest_tensor) {

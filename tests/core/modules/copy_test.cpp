@@ -80,7 +80,7 @@ TEST_F(ModuleCopies, another_dtype_is_another_program) {
                     {x})});
   ASSERT_TRUE(y);
   EXPECT_EQ(y->type().dtype, DType::bf16);
-  EXPECT_EQ(f->statistics().misses, 2u);
+  EXPECT_EQ(f->reports().statistics().misses, 2u);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST_F(GroupOptions, next_step_has_the_option_that_was_set) {
   EXPECT_EQ(floats(*parameter), (Floats{0.5f, 1}));
   run(*f, {x});
   EXPECT_EQ(floats(*parameter), (Floats{0.25f, 0.5f}));
-  EXPECT_EQ(f->statistics().misses, 2u) << "one program a value";
+  EXPECT_EQ(f->reports().statistics().misses, 2u) << "one program a value";
   optimizer.set(environment, "weight_decay", 0);
   run(*f, {x});
   EXPECT_EQ(floats(*parameter), (Floats{0.25f, 0.5f}));

@@ -102,17 +102,17 @@ TEST_F(Groups, one_more_makes_another_program_and_a_new_rate_does_not) {
   });
   run(*f, {one});
   run(*f, {one});
-  EXPECT_EQ(f->statistics().misses, 1u);
+  EXPECT_EQ(f->reports().statistics().misses, 1u);
   optimizer->add_group(environment, list({b}), nullptr);
   both = true;
   run(*f, {one});
-  EXPECT_EQ(f->statistics().misses, 2u);
+  EXPECT_EQ(f->reports().statistics().misses, 2u);
   EXPECT_NEAR(floats(*b)[0], 1 - 1e-3, 1e-6) << "its first step, whatever the others have behind them";
   EXPECT_EQ(optimizer->get_f64("param_groups.0.step"), 3);
   EXPECT_EQ(optimizer->get_f64("param_groups.1.step"), 1);
   optimizer->set_f64("param_groups.1.lr", 0.5);
   run(*f, {one});
-  EXPECT_EQ(f->statistics().misses, 2u);
+  EXPECT_EQ(f->reports().statistics().misses, 2u);
   EXPECT_LT(floats(*b)[0], 0.6f);
 }
 

@@ -57,7 +57,7 @@ TEST_F(Inputs, that_are_no_tensors_are_guarded) {
       const Floats is = call([&](Values& in) { in.push(one), in.push(two), in.push(Any::boolean(negated)); });
       EXPECT_EQ(is, negated ? (Floats{-11, -22}) : (Floats{11, 22}));
     }
-  EXPECT_EQ(f->statistics().misses, 2u);
+  EXPECT_EQ(f->reports().statistics().misses, 2u);
 }
 
 TEST_F(Inputs, are_refused_as_arguments_of_ops_are) {

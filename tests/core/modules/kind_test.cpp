@@ -175,7 +175,7 @@ TEST_F(Kinds, batch_norm_moves_its_statistics_while_training) {
     EXPECT_NEAR(floats(*call())[0], (values[0] - kept[0]) / std::sqrt(variance[0] + 1e-5), 1e-4);
     EXPECT_EQ(floats(*get(m, "running_mean")), kept);
     if (compiled) {
-      EXPECT_EQ(f->statistics().misses, 2u);
+      EXPECT_EQ(f->reports().statistics().misses, 2u);
     }
   }
   auto m = module("BatchNorm2d", {Any::integer(2)});

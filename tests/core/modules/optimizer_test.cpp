@@ -43,7 +43,7 @@ struct Optimizers : Modules {
       EXPECT_EQ(error, "");
     }
     if (compiled) {
-      EXPECT_EQ(f->statistics().misses, 1u);
+      EXPECT_EQ(f->reports().statistics().misses, 1u);
     }
     EXPECT_EQ(optimizer.get_f64("step"), 5);
     return floats(*p);
@@ -134,7 +134,7 @@ TEST_F(Optimizers, a_new_learning_rate_changes_no_program) {
   optimizer.set_f64("lr", 0.25);
   run(*f, {g});
   EXPECT_EQ(floats(*p)[0], 0.25f);
-  EXPECT_EQ(f->statistics().misses, 1u);
+  EXPECT_EQ(f->reports().statistics().misses, 1u);
   EXPECT_EQ(optimizer.get_f64("lr"), 0.25);
 }
 
@@ -167,7 +167,7 @@ TEST_F(Optimizers, a_whole_training_step_is_one_program_like_eager) {
     EXPECT_LT(last, first / 2);
     for (size_t i = 0; i < params.size(); i++) results[compiled] += bytes(*params[i].tensor);
     if (compiled) {
-      EXPECT_EQ(f->statistics().misses, 1u);
+      EXPECT_EQ(f->reports().statistics().misses, 1u);
     }
   }
   EXPECT_EQ(results[0].size(), results[1].size());

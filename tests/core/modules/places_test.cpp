@@ -46,7 +46,7 @@ TEST_F(Places, are_told_where_tracing_fails) {
 TEST_F(Places, stand_behind_the_lines_of_a_trace) {
   auto f = compile(called(net, "train.lua:3"));
   run(*f, {integers({1}, {1})});
-  const std::vector<Trace> traces = f->traces();
+  const std::vector<Trace> traces = f->reports().traces();
   for (const Node* n : traces[0].nodes) EXPECT_STREQ(n->where, "train.lua:3, layer 0.0");
 }
 

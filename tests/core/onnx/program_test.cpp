@@ -3,7 +3,7 @@
 // covers: core/onnx/export/rows.cpp core/onnx/load.cpp core/onnx/node.cpp core/onnx/program_call.cpp
 // covers: core/onnx/signature.cpp core/onnx/table.cpp
 #include "onnx/program.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 #include "jit/programs/load_program.h"
 #include "support/failure.h"
@@ -42,7 +42,7 @@ struct Imported : CompiledTest {
     call(f, std::move(in));
     return error;
   }
-  static size_t lines(const Compiled& f) { return f.traces().front().nodes.size(); }
+  static size_t lines(const Compiled& f) { return f.reports().traces().front().nodes.size(); }
 };
 
 // y = relu(x @ w + b), w and b being weights.
@@ -279,7 +279,7 @@ TEST_F(Imported, says_file_node_and_name_in_errors) {
   EXPECT_NE(message.find("matmul"), std::string::npos) << message;
   EXPECT_NE(message.find("[at model:2 MatMul /layer/matmul]"), std::string::npos) << message;
   ASSERT_TRUE(call(*f, {random({2, 4}, 1)})) << error;
-  EXPECT_STREQ(f->traces().front().nodes.back()->where, "model:2 MatMul /layer/matmul");
+  EXPECT_STREQ(f->reports().traces().front().nodes.back()->where, "model:2 MatMul /layer/matmul");
 }
 
 TEST_F(Imported, refuses_ops_by_name_where_they_are_needed) {

@@ -1,11 +1,11 @@
 // Factors of matrices: they multiply to what was given, and are orthonormal or triangular; their gradients agree with
 // differences.
-// covers: core/jit/context.cpp core/ops/lapack.cpp
+// covers: core/jit/context/context.cpp core/ops/lapack.cpp
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "jit/context.h"
+#include "jit/context/context.h"
 #include "ops/kernels.h"
 #include "tracer/eager.h"
 

@@ -75,7 +75,7 @@ TEST_F(CompiledDivision, is_a_product_where_the_option_allows_it) {
   auto f = compile(by_greatest, options.get());
   const Floats made = run(*f, {x.get()});
   ASSERT_EQ(made.size(), 35u) << error;
-  const std::vector<Trace> traces = f->traces();
+  const std::vector<Trace> traces = f->reports().traces();
   const std::string last = thunder::print(traces.back());
   EXPECT_EQ(last.find("prims.div"), std::string::npos);
   EXPECT_NE(last.find("prims.reciprocal"), std::string::npos);

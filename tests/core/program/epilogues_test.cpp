@@ -100,14 +100,14 @@ TEST_F(Epilogues, replace_a_product_in_its_own_memory) {
   auto a = random({64, 32}, 1), b = random({32, 128}, 2);
   expect_right([](Scope& s, const Values& in, Values& out) { out.push(Ref<Tensor>(squared(s, product(s, in)))); }, {a.get(), b.get()});
   EXPECT_EQ(leader.followed, 1);
-  EXPECT_EQ(compiled->statistics().peak_bytes, 0u);
+  EXPECT_EQ(compiled->reports().statistics().peak_bytes, 0u);
   // In the arena.
   expect_right([](Scope& s, const Values& in, Values& out) {
     Tensor* y = squared(s, product(s, in));
     out.push(Ref<Tensor>(op(s, "prims.sum", {any(op(s, "matmul", {any(y), any(op(s, "transpose", {any(in[1].tensor), Any::integer(0), Any::integer(1)}))})), Any::dims({})})));
   }, {a.get(), b.get()});
   EXPECT_EQ(leader.followed, 2);
-  EXPECT_EQ(compiled->statistics().peak_bytes, 64 * (128 + 32) * sizeof(float) + 64);  // and the sum
+  EXPECT_EQ(compiled->reports().statistics().peak_bytes, 64 * (128 + 32) * sizeof(float) + 64);  // and the sum
 }
 
 TEST_F(Epilogues, leave_a_product_that_others_read) {
@@ -204,7 +204,7 @@ TEST_F(Epilogues, have_their_scratch_behind_their_leaders) {
   auto f = compile(body, options.get());
   auto x = tensor({2, 2}, {1, 2, 3, 4});
   EXPECT_EQ(run(*f, {x.get(), x.get()}), Floats(4, kScratch)) << error;
-  EXPECT_GE(f->statistics().peak_bytes, 2 * kScratch);
+  EXPECT_GE(f->reports().statistics().peak_bytes, 2 * kScratch);
 }
 
 }  // namespace

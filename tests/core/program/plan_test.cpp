@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 #include "ops/widened.h"
 #include "support/function_kernel.h"
 #include "support/functions.h"
@@ -23,7 +23,7 @@ TEST_F(Plan_, shares_the_arena_among_values_of_different_times) {
   });
   auto x = tensor({1024}, Floats(1024, 0));
   ASSERT_EQ(run(*f, {x.get()}), (Floats{0})) << error;
-  EXPECT_LE(f->statistics().peak_bytes, 2 * 4096u);
+  EXPECT_LE(f->reports().statistics().peak_bytes, 2 * 4096u);
 }
 
 constexpr size_t kScratch = 1 << 16;
@@ -49,8 +49,8 @@ TEST_F(Plan_, shares_the_scratch_among_steps) {
   });
   auto x = tensor({2}, {1, 2});
   EXPECT_EQ(run(*f, {x.get()}), (Floats{1, 256})) << error;
-  EXPECT_GE(f->statistics().peak_bytes, kScratch);
-  EXPECT_LT(f->statistics().peak_bytes, 2 * kScratch);
+  EXPECT_GE(f->reports().statistics().peak_bytes, kScratch);
+  EXPECT_LT(f->reports().statistics().peak_bytes, 2 * kScratch);
 }
 
 TEST_F(Plan_, takes_no_memory_for_views) {
@@ -61,7 +61,7 @@ TEST_F(Plan_, takes_no_memory_for_views) {
   });
   auto x = tensor({2, 2}, {1, 2, 3, 4});
   EXPECT_EQ(run(*f, {x.get()}), (Floats{2, 4, 6, 8, 2, 4, 6, 8, 2, 4, 6, 8})) << error;
-  EXPECT_EQ(f->statistics().peak_bytes, 0u);
+  EXPECT_EQ(f->reports().statistics().peak_bytes, 0u);
 }
 
 // Longer than the parts that threads take.
@@ -112,7 +112,7 @@ TEST_F(Plan_, returns_what_was_computed_under_another_shape_without_a_copy) {
   ASSERT_EQ(f->call(in, out), nullptr);
   for (size_t i : {0, 1}) EXPECT_EQ(data(*out[i].tensor), (Floats{-1, -2, -3, -4}));
   EXPECT_NE(out[0].tensor->data(), out[1].tensor->data());
-  EXPECT_EQ(f->statistics().peak_bytes, 0u);
+  EXPECT_EQ(f->reports().statistics().peak_bytes, 0u);
 }
 
 TEST_F(Plan_, copies_a_returned_part_of_what_was_computed) {
@@ -135,7 +135,7 @@ TEST_F(Plan_, makes_a_safe_update_in_the_inputs_own_memory) {
   in.push(x);
   ASSERT_EQ(f->call(in, out), nullptr);
   EXPECT_EQ(data(*w), (Floats{2, 3, 4, 5}));
-  EXPECT_EQ(f->statistics().peak_bytes, 0u);
+  EXPECT_EQ(f->reports().statistics().peak_bytes, 0u);
 }
 
 TEST_F(Plan_, keeps_the_old_value_for_those_who_read_it_later) {

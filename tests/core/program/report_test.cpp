@@ -1,6 +1,6 @@
 // What a program's memory report says, before it has run.
 #include "program/report.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 #include "support/functions.h"
 
@@ -22,14 +22,14 @@ TEST_F(Report, is_exact_before_the_first_call) {
   ASSERT_EQ(f->prepare(in), nullptr);
   EXPECT_EQ(explain(*f, "memory"), "a call: 448 bytes at most (arena 448, constants 0), and 400 of results\n"
                                 "arena 0 to 400: t[1], lines 1 to 2\n");
-  EXPECT_EQ(f->statistics().hits, 0u);
-  EXPECT_EQ(f->statistics().misses, 1u);
+  EXPECT_EQ(f->reports().statistics().hits, 0u);
+  EXPECT_EQ(f->reports().statistics().misses, 1u);
   Values out;
   ASSERT_EQ(f->call(in, out), nullptr);
   EXPECT_EQ(runs, 1) << "the call finds what was prepared";
-  EXPECT_EQ(f->statistics().peak_bytes, 448u);
-  EXPECT_EQ(f->statistics().hits, 1u);
-  EXPECT_EQ(f->statistics().misses, 1u);
+  EXPECT_EQ(f->reports().statistics().peak_bytes, 448u);
+  EXPECT_EQ(f->reports().statistics().hits, 1u);
+  EXPECT_EQ(f->reports().statistics().misses, 1u);
 }
 
 TEST_F(Report, is_refused_for_broken_inputs) {

@@ -37,7 +37,7 @@ TEST_F(Updates, store_rows_of_a_cache_where_it_is) {
   auto f = compile([&](Scope& s, const Values& in, Values&) { put(s, cache.get(), in[0].tensor.get(), in[1].tensor.get()); });
   ASSERT_EQ(call(*f, {integers({1}, {2}), tensor({1, 2}, {0, 9})}), "");
   EXPECT_EQ(data(*cache), (Floats{1, 2, 3, 4, 0, 9, 7, 8}));
-  EXPECT_EQ(f->statistics().peak_bytes, 0u);
+  EXPECT_EQ(f->reports().statistics().peak_bytes, 0u);
 }
 
 TEST_F(Updates, store_through_views_of_a_cache) {
@@ -48,7 +48,7 @@ TEST_F(Updates, store_through_views_of_a_cache) {
   });
   ASSERT_EQ(run(*f, {integers({1}, {1}).get(), tensor({1, 2}, {7, 8}).get()}), (Floats{-1, -7, -3, -4, -8, -6})) << error;
   EXPECT_EQ(data(*cache), (Floats{1, 7, 3, 4, 8, 6}));
-  EXPECT_EQ(f->statistics().peak_bytes, 0u);
+  EXPECT_EQ(f->reports().statistics().peak_bytes, 0u);
 }
 
 TEST_F(Updates, leave_the_old_value_to_those_who_read_it_later) {

@@ -101,7 +101,7 @@ TEST_F(LaidOut, regions_are_shared_by_equal_layers_and_match_the_reference) {
   Values given;
   for (auto& t : in) given.push(Any::tensor(t.get()));
   ASSERT_EQ(f->prepare(given), nullptr);
-  const Trace last = f->traces().back();
+  const Trace last = f->reports().traces().back();
   std::vector<const Node*> kernels;
   for (const Node* n : last.nodes)
     if (!n->body.empty()) kernels.push_back(n);

@@ -209,7 +209,7 @@ struct FusedTest : test::CompiledTest {
     thunder::Values given;
     for (auto& t : in) given.push(Any::tensor(t.get()));
     if (Status* failed = f->prepare(given)) throw Error(Ref<Status>::adopt(failed));
-    return f->traces().back();
+    return f->reports().traces().back();
   }
   std::vector<CpuNest> nests_of(const Body& body, const Tensors& in) { return nests(traced(body, in)); }
   // Of a trace's kernels.
@@ -244,7 +244,7 @@ struct FusedTest : test::CompiledTest {
       t->release();
     }
     for (auto& t : in) made.inputs.push_back(values(*t));
-    const auto traces = f->traces();
+    const auto traces = f->reports().traces();
     if (!traces.empty()) made.text = print(traces.back()) + explain(traces.back(), targets());
     if (!traces.empty())
       for (const CpuNest& nest : nests(traces.back())) {

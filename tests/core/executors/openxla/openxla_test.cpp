@@ -79,7 +79,7 @@ TEST_F(Openxla, runs_a_whole_function_as_one_region) {
   ASSERT_TRUE(got) << error;
   for (size_t i = 0; i < data(*want).size(); i++) EXPECT_NEAR(data(*got)[i], data(*want)[i], 1e-5);
   EXPECT_EQ(lines_of(*f, "openxla"), 1);
-  EXPECT_EQ(f->traces().back().nodes.size(), 1u);
+  EXPECT_EQ(f->reports().traces().back().nodes.size(), 1u);
 }
 
 // `linear` would else be taken whole by an executor of ours.
@@ -93,7 +93,7 @@ TEST_F(Openxla, takes_composite_ops_before_other_executors) {
   ASSERT_TRUE(got) << error;
   for (size_t i = 0; i < data(*want).size(); i++) EXPECT_NEAR(data(*got)[i], data(*want)[i], 1e-5);
   EXPECT_EQ(lines_of(*f, "openxla"), 1);
-  EXPECT_EQ(f->traces().back().nodes.size(), 1u);
+  EXPECT_EQ(f->reports().traces().back().nodes.size(), 1u);
 }
 
 // Optional tensors that are absent have places among a line's inputs.

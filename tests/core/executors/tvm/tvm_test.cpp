@@ -28,7 +28,7 @@ TEST_F(Tvm, runs_a_whole_function_as_one_region) {
   ASSERT_TRUE(got) << error;
   for (size_t i = 0; i < data(*want).size(); i++) EXPECT_NEAR(data(*got)[i], data(*want)[i], 1e-5);
   EXPECT_EQ(lines_of(*f, "tvm"), 1);
-  EXPECT_EQ(f->traces().back().nodes.size(), 1u);
+  EXPECT_EQ(f->reports().traces().back().nodes.size(), 1u);
 }
 
 TEST_F(Tvm, gives_several_results) {

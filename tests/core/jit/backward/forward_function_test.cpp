@@ -8,7 +8,9 @@ namespace {
 
 struct Forward : CompiledTest {
   Ref<ForwardFunction> forward(Lambda::Body body) {
-    return make<ForwardFunction>(context, Ref<Function>::adopt(new Lambda(std::move(body))), by_line());
+    const Ref<CompileOptions> options = by_line();
+    options->update_settings();
+    return make<ForwardFunction>(CompileSetup{context, options}, Ref<Function>::adopt(new Lambda(std::move(body))));
   }
   Ref<Compiled> compiled(const Ref<ForwardFunction>& f) {
     return make<Compiled>(context, Ref<Function>(f.get()), by_line().get());

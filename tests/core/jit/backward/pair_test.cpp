@@ -1,5 +1,6 @@
 // Compiled functions on tapes: a forward and a backward program, whose gradients are those of the ops one by one.
 // covers: core/ops/grad.cpp core/tracer/eager.cpp
+#include "jit/backward/apply.h"
 #include "ops/grad.h"
 #include "support/functions.h"
 #include "tracer/eager.h"
@@ -14,7 +15,7 @@ struct Pair : CompiledTest {
   std::vector<Tensor*> apply(Scope& tape, Compiled& f, std::vector<Tensor*> in, bool eagerly = false) {
     Values values;
     for (Tensor* t : in) values.push(Ref<Tensor>(t));
-    const Values* out = eagerly ? thunder::apply(tape, *f.shared_function(), values) : f.apply(tape, values);
+    const Values* out = eagerly ? thunder::apply(tape, *f.shared_function(), values) : thunder::apply(tape, f, values);
     EXPECT_FALSE(tape.status()) << tape.status()->message();
     std::vector<Tensor*> tensors;
     for (size_t i = 0; i < out->size(); i++) tensors.push_back((*out)[i].tensor.get());
@@ -53,7 +54,34 @@ TEST_F(Pair, gives_the_gradients_of_the_ops_one_by_one) {
     got[eagerly][2] = data(*gradient(tape, loss, w.get()));
   }
   for (int i = 0; i < 3; i++) EXPECT_TRUE(close(got[0][i], got[1][i])) << i;
-  EXPECT_EQ(f->statistics().misses, 1u);
+  EXPECT_EQ(f->reports().statistics().misses, 1u);
+}
+
+// Replaces exp(x) by exp(x) + x.
+bool add_argument(const NodeView& node, BuilderScope& scope, Results& results, void*) {
+  if (node.node.op->name() != "exp") return false;
+  const Var x = scope.builder().var(node.node.args[0].v);
+  results = {scope.builder().call("add", {scope.builder().call("exp", {x}), x}).id};
+  return true;
+}
+
+TEST_F(Pair, applies_transforms_of_executors_once) {
+  auto options = by_line();
+  options->add_executor(make<Executor>(ExecutorDesc{.name = "mine",
+                                                    .ops = {"exp"},
+                                                    .prepare = [](const NodeView&, void*) -> KernelPtr {
+                                                      fail(Code::declined, "it has no kernels");
+                                                    },
+                                                    .execution_transform = add_argument}));
+  auto f = compile([&](Scope& s, const Values& in, Values& out) {
+    out.push(Ref<Tensor>(op(s, "exp", {any(in[0].tensor.get())})));
+  }, options.get());
+  auto x = tensor({2}, {0, 1});
+  EXPECT_TRUE(close(run(*f, {x.get()}), {1, std::exp(1.f) + 1}));
+  EagerScope tape(context->scope_environment(), true);
+  const auto y = apply(tape, *f, {x.get()});
+  EXPECT_TRUE(close(data(*y[0]), {1, std::exp(1.f) + 1}));
+  EXPECT_TRUE(close(data(*gradient(tape, sum(tape, y[0]), x.get())), {2, std::exp(1.f) + 1}));
 }
 
 TEST_F(Pair, runs_its_backward_as_often_as_it_is_asked) {
@@ -102,19 +130,19 @@ TEST_F(Pair, shows_the_program_of_its_backward) {
   auto f = compile([&](Scope& s, const Values& in, Values& out) {
     out.push(Ref<Tensor>(sum(s, op(s, "tanh", {any(in[0].tensor.get())}))));
   });
-  EXPECT_EQ(f->latest_backward(), nullptr);
+  EXPECT_EQ(f->reports().latest_backward(), nullptr);
   auto x = tensor({2}, {0, 1});
   EagerScope tape(context->scope_environment(), true);
   Tensor* loss = apply(tape, *f, {x.get()})[0];
-  EXPECT_EQ(f->latest_backward(), nullptr);
+  EXPECT_EQ(f->reports().latest_backward(), nullptr);
   gradient(tape, loss, x.get());
-  ASSERT_NE(f->latest_backward(), nullptr);
-  EXPECT_EQ(f->latest_backward()->traces.front().outputs.size(), 1u);
-  ASSERT_NE(f->latest(), nullptr);
-  EXPECT_EQ(f->latest()->traces.front().function, "f");
+  ASSERT_NE(f->reports().latest_backward(), nullptr);
+  EXPECT_EQ(f->reports().latest_backward()->traces.front().outputs.size(), 1u);
+  ASSERT_NE(f->reports().latest(), nullptr);
+  EXPECT_EQ(f->reports().latest()->traces.front().function, "f");
   // What is compiled next is the latest again.
   run(*f, {x.get()});
-  EXPECT_EQ(f->latest()->traces.front().outputs.size(), 1u);
+  EXPECT_EQ(f->reports().latest()->traces.front().outputs.size(), 1u);
 }
 
 TEST_F(Pair, keeps_what_it_saved_where_that_is_written_later) {
@@ -170,7 +198,7 @@ TEST_F(Pair, runs_op_by_op_where_results_depend_on_what_it_writes) {
   Tensor* loss = apply(tape, *f, {x.get()})[0];
   EXPECT_EQ(data(*loss), Floats{20});
   EXPECT_EQ(data(*gradient(tape, loss, x.get())), (Floats{4, 8}));
-  EXPECT_EQ(f->latest_backward(), nullptr);
+  EXPECT_EQ(f->reports().latest_backward(), nullptr);
 }
 
 TEST_F(Pair, refuses_a_gradient_of_a_gradient_that_would_draw_again) {

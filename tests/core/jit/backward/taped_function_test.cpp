@@ -13,7 +13,9 @@ struct Taped : CompiledTest {
       out.push(Ref<Tensor>(op(s, "mul", {any(x), any(y)})));
       out.push(Ref<Tensor>(op(s, "exp", {any(x)})));
     }));
-    return make<TapedFunction>(context, by_line(), f);
+    const Ref<CompileOptions> options = by_line();
+    options->update_settings();
+    return make<TapedFunction>(CompileSetup{context, options}, f);
   }
 };
 

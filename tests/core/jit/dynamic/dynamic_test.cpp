@@ -1,9 +1,9 @@
 // Sizes that vary: one trace for all of them, with the results that plain sizes give.
-// covers: core/cache/recent_programs.cpp core/jit/dynamic/dim_masks.cpp core/jit/dynamic/size_class.cpp
-// covers: core/jit/input_symbols.cpp core/tracer/replayed_sizes.cpp core/tracer/tracing.cpp
+// covers: core/cache/recent_programs.cpp core/jit/record/dim_masks.cpp core/jit/dynamic/size_class.cpp
+// covers: core/jit/record/input_symbols.cpp core/tracer/replayed_sizes.cpp core/tracer/tracing.cpp
 // covers: core/tracer/tracing_words.cpp
 #include "jit/dynamic/dynamic.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 #include "jit/programs/load_program.h"
 #include "loops/kernels.h"
@@ -67,9 +67,9 @@ TEST_F(DynamicSizesTest, trace_an_mlp_once_and_give_the_results_of_plain_sizes) 
   }
   EXPECT_EQ(traced, first);
   EXPECT_EQ(first, 3);
-  EXPECT_EQ(f->statistics().misses, 4u);
-  EXPECT_EQ(f->statistics().hits, 2u);
-  EXPECT_EQ(f->statistics().entries, 4u);
+  EXPECT_EQ(f->reports().statistics().misses, 4u);
+  EXPECT_EQ(f->reports().statistics().hits, 2u);
+  EXPECT_EQ(f->reports().statistics().entries, 4u);
 }
 
 TEST_F(DynamicSizesTest, what_has_been_seen_to_vary_stands_for_any_size_unless_told_otherwise) {
@@ -77,7 +77,7 @@ TEST_F(DynamicSizesTest, what_has_been_seen_to_vary_stands_for_any_size_unless_t
   auto f = of(function(body), by_line().get());
   for (int64_t batch : {3, 4, 5, 6, 4}) all(*f, {random({batch, 7}, 1)});
   EXPECT_EQ(traced, 2);
-  EXPECT_EQ(f->statistics().misses, 4u);
+  EXPECT_EQ(f->reports().statistics().misses, 4u);
   EXPECT_NE(explain(*f, "guards").find("size(0, 0) == s0"), std::string::npos) << explain(*f, "guards");
   EXPECT_NE(explain(*f, "guards").find("size(0, 1) == 7"), std::string::npos) << explain(*f, "guards");
   EXPECT_NE(explain(*f, "guards").find("s0 >= 2"), std::string::npos) << explain(*f, "guards");
@@ -232,7 +232,7 @@ TEST_F(DynamicSizesTest, a_function_that_writes_in_place_is_traced_once) {
     all(*f, {x});
     EXPECT_EQ(data(*x), Floats(static_cast<size_t>(n), 2));
   }
-  EXPECT_EQ(f->statistics().misses, 3u);
+  EXPECT_EQ(f->reports().statistics().misses, 3u);
   EXPECT_EQ(traced, 1);
 }
 
@@ -267,7 +267,7 @@ TEST_F(DynamicSizesTest, an_integer_that_varies_is_a_live_number) {
   };
   for (int64_t n : {3, 4, 0, -5, 1 << 20}) EXPECT_EQ(on(n), static_cast<float>(2 * n));
   EXPECT_EQ(traced, 2);
-  EXPECT_EQ(f->statistics().misses, 2u);
+  EXPECT_EQ(f->reports().statistics().misses, 2u);
   EXPECT_NE(explain(*f, "guards").find("leaf 1 == s0\n"), std::string::npos) << explain(*f, "guards");
 }
 
@@ -288,7 +288,7 @@ TEST_F(DynamicSizesTest, an_integer_that_says_where_a_part_begins_is_one_trace_a
   }
   EXPECT_EQ(data(*x), (Floats{1, 1, 2, 3, 1, 5}));
   EXPECT_EQ(traced, 2);
-  EXPECT_EQ(f->statistics().misses, 4u);
+  EXPECT_EQ(f->reports().statistics().misses, 4u);
 }
 
 TEST_F(DynamicSizesTest, what_was_compared_of_a_live_integer_is_checked_at_each_call) {
@@ -306,7 +306,7 @@ TEST_F(DynamicSizesTest, what_was_compared_of_a_live_integer_is_checked_at_each_
   };
   for (int64_t n : {2, 9, 10, 3, 40, -1}) EXPECT_EQ(on(n), static_cast<float>(n < 10 ? 100 + n : 100 - n));
   EXPECT_EQ(traced, 2);
-  EXPECT_EQ(f->statistics().misses, 2u);
+  EXPECT_EQ(f->reports().statistics().misses, 2u);
 }
 
 TEST_F(DynamicSizesTest, an_error_is_that_of_plain_sizes) {
@@ -359,10 +359,10 @@ TEST_F(DynamicSizesTest, many_sizes_keep_no_more_programs_than_there_may_be) {
     return wanted;
   }()) << error;
   EXPECT_EQ(traced, 1);
-  EXPECT_EQ(f->statistics().entries, RecentPrograms::kMost + 8);
-  EXPECT_EQ(f->statistics().misses, static_cast<uint64_t>(kSizes));
+  EXPECT_EQ(f->reports().statistics().entries, RecentPrograms::kMost + 8);
+  EXPECT_EQ(f->reports().statistics().misses, static_cast<uint64_t>(kSizes));
   for (int64_t n = 40; n < 2 + kSizes; n++) all(*f, {tensor({n}, Floats(static_cast<size_t>(n), 1))});
-  EXPECT_EQ(f->statistics().misses, static_cast<uint64_t>(kSizes)) << "the sizes seen last have their programs";
+  EXPECT_EQ(f->reports().statistics().misses, static_cast<uint64_t>(kSizes)) << "the sizes seen last have their programs";
 }
 
 TEST_F(DynamicSizesTest, a_plan_that_was_not_used_for_a_while_has_no_memory_until_it_is_called) {
@@ -379,7 +379,7 @@ TEST_F(DynamicSizesTest, a_plan_that_was_not_used_for_a_while_has_no_memory_unti
   const size_t before = used();
   EXPECT_TRUE(call(80));  // between the last ones of that size and those that are gone
   EXPECT_TRUE(call(80));
-  EXPECT_EQ(f->statistics().misses, 118u);
+  EXPECT_EQ(f->reports().statistics().misses, 118u);
   EXPECT_LT(used(), before + 200000);
   size_t kept = 0;  // had all plans that are kept their memory
   for (int64_t n = 10; n < 120; n++) kept += static_cast<size_t>(4 * n * n);
@@ -446,7 +446,7 @@ TEST_F(DynamicSizesTest, programs_are_saved_with_their_symbols) {
     auto x = random({n, 4}, static_cast<uint32_t>(n));
     EXPECT_EQ(all(*g, {x}), all(*f, {x})) << error;
   }
-  EXPECT_EQ(g->statistics().entries, 3u);
+  EXPECT_EQ(g->reports().statistics().entries, 3u);
   EXPECT_TRUE(all(*g, {random({1, 4}, 1)}).empty());
   EXPECT_NE(error.find("a size that varies is 1, it was made for 2 and more"), std::string::npos) << error;
 }

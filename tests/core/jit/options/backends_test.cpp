@@ -1,7 +1,7 @@
 // Backends: which executors are asked first, which passes are left out, and what stays as it is.
 #include "jit/options/backends.h"
 
-#include "jit/options/resolve.h"
+#include "jit/context/resolve.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -28,7 +28,7 @@ struct Ran {
 };
 
 void read_traces(const Compiled& f, Ran& out) {
-  const std::vector<Trace> traces = f.traces();
+  const std::vector<Trace> traces = f.reports().traces();
   for (const Trace& trace : traces) out.passes.emplace(trace.pass);
   out.executors = executors_of(traces.back());
 }

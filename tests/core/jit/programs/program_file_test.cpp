@@ -1,5 +1,5 @@
 // Programs in files: what is loaded gives the bits of what was saved, and no file does worse than fail.
-// covers: core/jit/programs/load_program.cpp core/jit/programs/saved_symbols.cpp
+// covers: core/jit/programs/load_program.cpp core/jit/saved/saved_symbols.cpp
 #include "jit/programs/load_program.h"
 
 #include "support/bytes.h"
@@ -108,7 +108,7 @@ TEST_F(Programs, keep_floats_live_that_were_not_read_as_numbers) {
   in[1].f = 5;
   ASSERT_EQ(call(*g, in, out), nullptr);
   EXPECT_EQ(data(*out[0].tensor), (Floats{5, 10}));
-  EXPECT_EQ(g->statistics().entries, 1u);
+  EXPECT_EQ(g->reports().statistics().entries, 1u);
 }
 
 TEST_F(Programs, hold_each_of_several_programs_and_their_common_tensors_once) {

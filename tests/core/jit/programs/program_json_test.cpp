@@ -1,11 +1,11 @@
 // Leaves and programs as JSON: what is written is read back, and nothing else is read.
-// covers: core/jit/programs/saved_function.cpp
+// covers: core/jit/saved/saved_function.cpp
 #include "jit/programs/program_json.h"
 
 #include <cmath>
 #include <limits>
 
-#include "jit/programs/saved_function.h"
+#include "jit/saved/saved_function.h"
 #include "support/failure.h"
 #include "support/functions.h"
 

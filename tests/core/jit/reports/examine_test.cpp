@@ -1,13 +1,13 @@
 // What an examination finds: planted kernels that are wrong, NaN, ops without gradients. Covers jit/reports: examine, examine_text,
 // reference, reference_watch.
-// covers: bindings/python/thunder/examine.py core/jit/reports.cpp core/jit/reports/examine_text.cpp
-// covers: core/jit/reports/reference.cpp core/jit/reports/reference_watch.cpp
+// covers: bindings/python/thunder/examine.py core/jit/compiled_reports.cpp core/jit/reports/examine_text.cpp
+// covers: core/jit/watches/reference.cpp core/jit/watches/reference_watch.cpp
 #include "jit/reports/examine.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 #include "support/functions.h"
 
 namespace thunder::test {
@@ -137,7 +137,7 @@ TEST_F(Examined, is_a_report_as_text_and_json) {
   EXPECT_EQ(explain(*f, "examination"), "");
   Values in;
   in.push(Ref<Tensor>(x));
-  f->set_last_examination(std::make_shared<const Examination>(examine(*f, in)));
+  f->reports().set_last_examination(std::make_shared<const Examination>(examine(*f, in)));
   EXPECT_EQ(explain(*f, "examination").find("f: sound\n"), 0u) << explain(*f, "examination");
   EXPECT_NE(explain(*f, "examination_json").find("\"sound\":true"), std::string::npos);
 }

@@ -1,11 +1,11 @@
 // A profile has a row for each step, with what it has to do. Covers jit/reports: profile, profile_text, limits, compile_stats, option_use, graph,
 // kernel_sources, html, and program: watch, cost.
-// covers: core/jit/reports.cpp core/jit/reports/compile_stats.cpp core/jit/reports/graph.cpp core/jit/reports/html.cpp
+// covers: core/jit/compiled_reports.cpp core/jit/reports/compile_stats.cpp core/jit/logs/graph.cpp core/jit/reports/html.cpp
 // covers: core/jit/reports/kernel_sources.cpp core/jit/reports/limits.cpp core/jit/reports/option_use.cpp
 // covers: core/jit/reports/profile_text.cpp core/program/cost.cpp core/program/watch.cpp
 #include "jit/reports/profile.h"
 
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 #include "jit/reports/html.h"
 #include "loops/kernels.h"
 #include "support/functions.h"
@@ -41,13 +41,13 @@ TEST_F(Profiles, have_the_time_bytes_and_operations_of_each_step_and_the_users_l
   EXPECT_GT(p.limits.gflops, 0) << p.limits.trouble;
   EXPECT_GT(p.limits.gbytes, 0) << p.limits.trouble;
   for (const ProfiledStep& s : p.steps) EXPECT_GT(s.share, 0);
-  EXPECT_EQ(f->statistics().calls, 4u) << "the one that compiles, and three";
+  EXPECT_EQ(f->reports().statistics().calls, 4u) << "the one that compiles, and three";
 }
 
 TEST_F(Profiles, are_tables_json_and_events_of_chrome) {
   auto f = compile(formula, only("host").get());
   EXPECT_EQ(explain(*f, "profile"), "");
-  f->set_last_profile(std::make_shared<const Profile>(profile(*f, with(x), 1)));
+  f->reports().set_last_profile(std::make_shared<const Profile>(profile(*f, with(x), 1)));
   EXPECT_NE(explain(*f, "profile").find("prims.exp by host at here:1"), std::string::npos) << explain(*f, "profile");
   EXPECT_NE(explain(*f, "profile_json").find("\"ops\":\"prims.exp\",\"executor\":\"host\",\"where\":\"here:1\""), std::string::npos);
   const std::string events = explain(*f, "chrome_trace");
@@ -124,7 +124,7 @@ TEST_F(Profiles, pages_hold_everything_and_close_no_script_early) {
     out.push(Ref<Tensor>(s.invoke("exp", std::vector<Any>{any(in[0].tensor.get())}, nullptr, nullptr, 0, "</script>:1")));
   }, only("host").get());
   EXPECT_THROW(html_report(*f), Error);
-  f->set_last_profile(std::make_shared<const Profile>(profile(*f, with(x), 1)));
+  f->reports().set_last_profile(std::make_shared<const Profile>(profile(*f, with(x), 1)));
   const std::string page = html_report(*f);
   EXPECT_EQ(page.find("<!doctype html>"), 0u);
   const std::string data = page.substr(page.find("application/json"));

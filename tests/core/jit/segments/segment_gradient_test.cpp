@@ -36,7 +36,7 @@ struct SegmentGradients : CompiledTest {
         out[reads].clear();
         for (Tensor* t : made) out[reads].push_back(data(*Ref<Tensor>::adopt(t)));
       }
-      EXPECT_EQ(f->statistics().segments > 0, reads);
+      EXPECT_EQ(f->reports().statistics().segments > 0, reads);
     }
     EXPECT_EQ(out[0], out[1]);
     return out[1];

@@ -2,7 +2,7 @@
 // covers: core/jit/segments/segment_call.cpp core/ops/builder.cpp core/tracer/segment_cut.cpp
 // covers: core/tracer/segment_recorder.cpp core/tracer/segments.cpp
 #include "jit/segments/segment_call.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 #include <thread>
 
@@ -41,16 +41,16 @@ TEST_F(Segments, branches_on_a_value_as_eager_does) {
   const Floats exped = run(*f, {up.get()});
   ASSERT_EQ(exped.size(), 2u) << error;
   EXPECT_EQ(exped[0], 1);
-  const uint64_t compiled = f->statistics().misses;
+  const uint64_t compiled = f->reports().statistics().misses;
   EXPECT_EQ(compiled, 3u);  // the common part, and a branch each
   for (int i = 0; i < 3; i++) {
     EXPECT_EQ(run(*f, {down.get()}), (Floats{2, 4})) << error;
     EXPECT_EQ(run(*f, {up.get()}), exped);
   }
-  EXPECT_EQ(f->statistics().misses, compiled);
-  EXPECT_EQ(f->statistics().segments, 3u);
-  EXPECT_EQ(f->statistics().graph_breaks, 1u);
-  EXPECT_EQ(f->statistics().calls, 8u);
+  EXPECT_EQ(f->reports().statistics().misses, compiled);
+  EXPECT_EQ(f->reports().statistics().segments, 3u);
+  EXPECT_EQ(f->reports().statistics().graph_breaks, 1u);
+  EXPECT_EQ(f->reports().statistics().calls, 8u);
 }
 
 TEST_F(Segments, a_function_without_a_break_is_one_program) {
@@ -62,7 +62,7 @@ TEST_F(Segments, a_function_without_a_break_is_one_program) {
   auto x = tensor({2}, {0, 0});
   for (int i = 0; i < 3; i++) EXPECT_EQ(run(*f, {x.get()}), (Floats{1, 1})) << error;
   EXPECT_EQ(runs, 1);
-  EXPECT_EQ(f->statistics().segments, 0u);
+  EXPECT_EQ(f->reports().statistics().segments, 0u);
   EXPECT_EQ(explain(*f, "breaks"), "");
 }
 
@@ -90,10 +90,10 @@ TEST_F(Segments, a_loop_that_reads_compiles_its_body_once) {
   const Floats first = run(*f, {x.get(), half.get()});
   ASSERT_EQ(first.size(), 4u) << error;
   EXPECT_GT(rounds, 100);
-  const uint64_t compiled = f->statistics().misses;
+  const uint64_t compiled = f->reports().statistics().misses;
   EXPECT_LE(compiled, 4u);
   EXPECT_EQ(run(*f, {x.get(), half.get()}), first);
-  EXPECT_EQ(f->statistics().misses, compiled);
+  EXPECT_EQ(f->reports().statistics().misses, compiled);
 }
 
 TEST_F(Segments, writes_show_through_views_across_a_break) {
@@ -124,8 +124,8 @@ TEST_F(Segments, reading_an_argument_cuts_nothing) {
   });
   auto x = tensor({2}, {3, 1});
   EXPECT_EQ(run(*f, {x.get()}), (Floats{12, 4})) << error;
-  EXPECT_EQ(f->statistics().segments, 1u);
-  EXPECT_EQ(f->statistics().graph_breaks, 0u);
+  EXPECT_EQ(f->reports().statistics().segments, 1u);
+  EXPECT_EQ(f->reports().statistics().graph_breaks, 0u);
   auto z = tensor({2}, {5, 1});
   EXPECT_EQ(run(*f, {z.get()}), (Floats{30, 6})) << error;
 }
@@ -173,8 +173,8 @@ TEST_F(Segments, floats_stay_live_across_breaks) {
     Status* failed = f->call(in, out);
     ASSERT_EQ(failed, nullptr) << failed->message();
     EXPECT_EQ(data(*out[0].tensor)[1], static_cast<float>(2 * static_cast<float>(2 * k)) - static_cast<float>(k));
-    EXPECT_TRUE(!compiled || compiled == f->statistics().misses);
-    compiled = f->statistics().misses;
+    EXPECT_TRUE(!compiled || compiled == f->reports().statistics().misses);
+    compiled = f->reports().statistics().misses;
   }
 }
 
@@ -188,9 +188,9 @@ TEST_F(Segments, a_number_that_varies_becomes_an_input) {
   for (float k : {2.0f, 3.0f, 7.0f, 0.1f, 5.0f}) {
     auto x = tensor({2}, {k, -k / 2});
     EXPECT_EQ(run(*f, {x.get()}), (Floats{(k + 1) / k, (1 - k / 2) / k})) << error;
-    if (k == 7) compiled = f->statistics().misses;
+    if (k == 7) compiled = f->reports().statistics().misses;
   }
-  EXPECT_EQ(f->statistics().misses, compiled);
+  EXPECT_EQ(f->reports().statistics().misses, compiled);
   EXPECT_EQ(compiled, 4u);  // the first part; the second with 2, with 3, and with any number
 }
 
@@ -267,7 +267,7 @@ TEST_F(Segments, obey_stances_and_what_is_prepared) {
   EXPECT_PRED2(contains, error, "the stance is fail_on_recompile, and no program has the 1 lines of this segment");
   context->set_stance("force_eager");
   EXPECT_EQ(run(*f, {z.get()}), (Floats{-1, -1})) << error;
-  EXPECT_EQ(f->statistics().eager_calls, 1u);
+  EXPECT_EQ(f->reports().statistics().eager_calls, 1u);
   context->set_stance("default");
   EXPECT_EQ(run(*f, {z.get()}), (Floats{-1, -1})) << error;
 }
@@ -352,9 +352,9 @@ TEST_F(Segments, that_are_recorded_again_are_followed_and_nothing_is_built) {
     EXPECT_EQ(run(*f, {x.get()}), longer ? more : once) << error;
   }
   EXPECT_EQ(taken_apart, before);
-  const uint64_t compiled = f->statistics().misses;
+  const uint64_t compiled = f->reports().statistics().misses;
   run(*f, {x.get()});
-  EXPECT_EQ(f->statistics().misses, compiled);
+  EXPECT_EQ(f->reports().statistics().misses, compiled);
 }
 
 TEST_F(Segments, of_a_loop_are_followed_in_every_round) {
@@ -422,7 +422,7 @@ TEST_F(Segments, that_are_followed_say_where_they_end_this_time) {
   for (const char* place : places)
     report += cat(place, ": the value of mul, f32[1], was read, after 1 line; 4 times\n");
   EXPECT_EQ(explain(*f, "breaks"), report);
-  EXPECT_EQ(f->statistics().segments, 1u);
+  EXPECT_EQ(f->reports().statistics().segments, 1u);
 }
 
 TEST_F(Segments, that_are_followed_take_gradients_and_draws) {

@@ -1,7 +1,7 @@
 // The lowering of a CPU's kernel is a table that says why each row stands where it stands, and can be read after each of them.
 // covers: core/loops/cpu/target.cpp
 #include "loops/cpu/stages.h"
-#include "jit/explain.h"
+#include "jit/reports/explain.h"
 
 #include <set>
 
