@@ -45,7 +45,8 @@ void ProgramBuilder::plan_memory(const InputLayouts& inputs, bool epilogues, Siz
 }
 
 void ProgramBuilder::adapt_step_to_layouts(Step& step, std::span<const Buffer> layouts,
-                                           const CompileSettings& settings, const Kernel* leader) {
+                                           const CompileSettings& settings, const Kernel* leader,
+                                           bool is_of_class) {
   step.kernel = leader ? leader->another() : nullptr;
   const bool ready = step.kernel != nullptr;
   if (!ready) step.kernel = kernels_.take_kernel(*step.node, *trace_.store);
@@ -54,7 +55,8 @@ void ProgramBuilder::adapt_step_to_layouts(Step& step, std::span<const Buffer> l
                       settings,
                       layouts.subspan(step.first, step.n_inputs),
                       layouts.subspan(step.first + step.n_inputs, step.n_outputs),
-                      step.epilogue_input};
+                      step.epilogue_input,
+                      is_of_class};
   if (!ready) prepare_step(step, [&] { step.kernel->adapt_to_layouts(view); });
   step.call = step.kernel->call();
   step.scratch_bytes = step.kernel->scratch();
@@ -78,7 +80,8 @@ void ProgramBuilder::adapt_kernels_to_layouts(const CompileSettings& settings, c
     if (!step.node && accelerator) step.call = {run_copy_on_device, accelerator};
     if (step.node) {
       const auto line = static_cast<size_t>(step.line);
-      adapt_step_to_layouts(step, layouts, settings, by_line.empty() ? nullptr : by_line[of.plan->leaders()[line]]);
+      adapt_step_to_layouts(step, layouts, settings, by_line.empty() ? nullptr : by_line[of.plan->leaders()[line]],
+                            of.plan != nullptr);
       if (!by_line.empty()) by_line[line] = step.kernel.get();
     }
     const bool is_epilogue = step.kernel && step.kernel->runs_tiles();

@@ -28,6 +28,8 @@ struct NodeView {
   // Set for adapt_to_layouts: the input of whose step the program would run the kernel as an epilogue: tile by tile, as
   // soon as a tile of this input is computed. -1: it runs as a whole, after that step.
   int32_t epilogue_input = -1;
+  // Set for adapt_to_layouts: the program is one of many of one class of sizes, for each of which it is called.
+  bool is_of_class = false;
   // Set for prepare of a region: the state that its executor set when it claimed exactly these nodes. Null: none.
   RegionState state = nullptr;
 };

@@ -5,8 +5,9 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "executors/cuda/cublaslt/timing.h"
 #include "executors/cpu/products/choices.h"
+#include "executors/cuda/cublaslt/problem.h"
+#include "executors/cuda/cublaslt/timing.h"
 
 namespace thunder::cublaslt {
 namespace {
@@ -24,8 +25,8 @@ std::string serialize(const Choice& choice) {
 
 }  // namespace
 
-std::optional<Choice> AlgorithmCache::find_stored(const std::string& key, const Problem& problem, bool timed) {
-  for (const std::optional<std::string>& blob : {timed ? find_given_choice(key) : std::nullopt, store_.get(key)}) {
+std::optional<Choice> AlgorithmCache::find_stored(const std::string& key, const Problem& problem) {
+  for (const std::optional<std::string>& blob : {find_given_choice(key), store_.get(key)}) {
     if (!blob || blob->size() != sizeof(Choice)) continue;
     Choice choice;
     std::memcpy(&choice, blob->data(), sizeof choice);
@@ -34,26 +35,37 @@ std::optional<Choice> AlgorithmCache::find_stored(const std::string& key, const 
   return std::nullopt;
 }
 
-Choice AlgorithmCache::find(const Session& session, const Problem& problem, uint32_t alignment, bool timed) {
-  const std::string key = cat("cublaslt 1\n", machine_, "\n", timed ? "timed" : "preferred", ", aligned to ",
-                              alignment, "\n", problem.describe());
-  std::lock_guard lock(mutex_);
+Choice AlgorithmCache::find_preferred(const Problem& problem, const AlgorithmUse& use) {
+  const std::string key = cat(use.alignment, " ", use.most_workspace_bytes, " ", problem.describe());
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
-  const std::optional<Choice> stored = find_stored(key, problem, timed);
-  Choice choice;
-  if (stored) {
-    choice = *stored;
-  } else {
-    const std::vector<Choice> proposed = problem.propose_choices(alignment, timed ? kTimed : 1);
-    const std::optional<size_t> best =
-        timed && proposed.size() > 1 ? find_fastest(session, problem, proposed) : std::optional<size_t>(0);
+  return known_[key] = problem.propose_choices(use.alignment, 1, use.most_workspace_bytes)[0];
+}
+
+Choice AlgorithmCache::find_timed(const Session& session, const Problem& problem, const AlgorithmUse& use) {
+  const std::string key =
+      cat("cublaslt 1\n", machine_, "\ntimed, aligned to ", use.alignment, "\n", problem.describe());
+  if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  std::optional<Choice> choice = find_stored(key, problem);
+  if (!choice) {
+    const std::vector<Choice> proposed = problem.propose_choices(use.alignment, kTimed, use.most_workspace_bytes);
+    const auto best = proposed.size() > 1 ? find_fastest(session, problem, proposed) : std::optional<size_t>(0);
     choice = proposed[best.value_or(0)];
     // A choice that could not be timed now is not kept on disk, so that the next process may time it.
-    if (best) store_.put(key, serialize(choice));
-    else timed = false;
+    if (!best) return known_[key] = *choice;
+    store_.put(key, serialize(*choice));
   }
-  if (timed) record_choice(key, serialize(choice));
-  return known_[key] = choice;
+  record_choice(key, serialize(*choice));
+  return known_[key] = *choice;
+}
+
+Choice AlgorithmCache::find(const Session& session, const Problem& problem, const AlgorithmUse& use) {
+  const std::lock_guard lock(mutex_);
+  if (use.timed) return find_timed(session, problem, use);
+  if (use.of_class) {
+    Choice choice = find_preferred(Problem(session, representative(problem.shape())), use);
+    if (problem.check_choice(choice)) return choice;
+  }
+  return find_preferred(problem, use);
 }
 
 }  // namespace thunder::cublaslt

@@ -1,5 +1,5 @@
-// Which of cuBLASLt's algorithms computes a product, in memory and on disk: the one that its heuristics prefer, or the
-// fastest of several that were timed on the device.
+// Which of cuBLASLt's algorithms computes a product: the one that its heuristics prefer, for its sizes or for a class
+// of sizes, or the fastest of several that were timed on the device, which is kept on disk, too.
 #pragma once
 
 #include <mutex>
@@ -21,21 +21,30 @@ struct Choice {
   uint64_t workspace_bytes = 0;
 };
 
+// For which use an algorithm is looked for.
+struct AlgorithmUse {
+  uint32_t alignment;          // of addresses, in bytes
+  size_t most_workspace_bytes;
+  // Up to eight algorithms that heuristics propose are timed on the device, once for each problem.
+  bool timed = false;
+  bool of_class = false;  // the preferred one of representative(), where it computes the problem
+};
+
 class AlgorithmCache {
  public:
   // `machine`: the library, its version and the device. Choices on disk are shared by all processes for which it is
   // equal.
   AlgorithmCache(std::string folder, std::string machine) : store_(std::move(folder)), machine_(std::move(machine)) {}
 
-  // For addresses that are multiples of `alignment` bytes. `timed`: up to eight algorithms that heuristics propose are
-  // timed on the device, once for each problem; the choices of both kinds are kept apart, so that what was timed does
-  // not change the results of those who did not ask for it. What is found on disk is taken only if the library says
-  // that it computes the problem; otherwise it is replaced. Throws what the library reports. Any thread; one problem is
-  // looked for at a time.
-  Choice find(const Session& session, const Problem& problem, uint32_t alignment, bool timed);
+  // Choices of different uses are kept apart, so that what was timed does not change the results of those who did not
+  // ask for it. What is found on disk is taken only if the library says that it computes the problem; otherwise it is
+  // replaced. Throws what the library reports. Any thread; one problem is looked for at a time.
+  Choice find(const Session& session, const Problem& problem, const AlgorithmUse& use);
 
  private:
-  std::optional<Choice> find_stored(const std::string& key, const Problem& problem, bool timed);
+  Choice find_preferred(const Problem& problem, const AlgorithmUse& use);
+  Choice find_timed(const Session& session, const Problem& problem, const AlgorithmUse& use);
+  std::optional<Choice> find_stored(const std::string& key, const Problem& problem);
 
   BlobStore store_;
   const std::string machine_;

@@ -130,9 +130,11 @@ class ProductKernel : public Kernel {
     const ThinView thin(node_, view.inputs, view.outputs[0]);
     thin_ = ThinProduct::find(node_.session.device(), thin.operands());
     if (thin_) alone_ = std::make_unique<ThinProducts>(std::vector{node_}, std::vector{*thin_});
-    else
-      laid_out_ = std::make_unique<LaidOutProduct>(node_.session, node_.is_linear, node_.options, view.inputs,
-                                                   view.outputs[0]);
+    if (thin_) return;
+    ProductOptions options = node_.options;
+    options.of_class = view.is_of_class;
+    laid_out_ =
+        std::make_unique<LaidOutProduct>(node_.session, node_.is_linear, options, view.inputs, view.outputs[0]);
   }
   size_t scratch() const override { return laid_out_ ? laid_out_->scratch_bytes() : 0; }
   Joinable joinable() const override {

@@ -1,13 +1,38 @@
 #include "executors/cuda/cublaslt/problem.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "base/text.h"
 
 namespace thunder::cublaslt {
 namespace {
 
-constexpr size_t kMostWorkspace = size_t{32} << 20;
+constexpr int64_t kAligned = 8;  // elements
+constexpr int kBits = 3;
+
+int64_t alignment_of(int64_t n) { return std::min(n & -n, kAligned); }
+
+// Rounded up, and to no better alignment.
+int64_t round_up(int64_t n) {
+  const int shift = std::max(static_cast<int>(std::bit_width(static_cast<uint64_t>(n))) - kBits, 0);
+  const int64_t rounded = (((n - 1) >> shift) + 1) << shift;
+  return rounded == n || alignment_of(rounded) == alignment_of(n) ? rounded : rounded + alignment_of(n);
+}
 
 }  // namespace
+
+ProblemShape representative(const ProblemShape& shape) {
+  ProblemShape out = shape;
+  out.m = round_up(shape.m), out.n = round_up(shape.n), out.k = round_up(shape.k), out.batch = round_up(shape.batch);
+  const auto lay_out = [](ProblemShape::Operand& o, int64_t rows, int64_t columns) {
+    const int64_t fast = o.transposed ? rows : columns, slow = o.transposed ? columns : rows;
+    o.leading = std::max(round_up(o.leading), fast);
+    if (o.batch_stride) o.batch_stride = std::max(round_up(o.batch_stride), o.leading * slow);
+  };
+  lay_out(out.a, out.m, out.k), lay_out(out.b, out.k, out.n), lay_out(out.c, out.m, out.n);
+  return out;
+}
 
 Problem::Problem(const Session& session, const ProblemShape& shape) : session_(session), shape_(shape) {
   try {
@@ -68,13 +93,13 @@ std::string Problem::describe() const {
   return out;
 }
 
-std::vector<Choice> Problem::propose_choices(uint32_t alignment, int most) const {
+std::vector<Choice> Problem::propose_choices(uint32_t alignment, int most, size_t workspace_bytes) const {
   const Library& l = session_.library();
   Preference preference = nullptr;
   session_.require(l.preference_create(&preference), "cublasLtMatmulPreferenceCreate");
   std::vector<Heuristic> found(static_cast<size_t>(most));
   int count = 0;
-  int failed = l.preference_set(preference, kMaxWorkspace, &kMostWorkspace, sizeof kMostWorkspace);
+  int failed = l.preference_set(preference, kMaxWorkspace, &workspace_bytes, sizeof workspace_bytes);
   for (int which : {kAlignmentOfA, kAlignmentOfB, kAlignmentOfC, kAlignmentOfD})
     if (!failed) failed = l.preference_set(preference, which, &alignment, sizeof alignment);
   if (!failed)

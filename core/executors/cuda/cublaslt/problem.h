@@ -23,6 +23,10 @@ struct ProblemShape {
   Operand a, b, c;
 };
 
+// The shape whose algorithm shapes of its class take: sizes and strides are rounded up to 3 significant bits, by which
+// a product's time changes little, and keep their alignment, up to 8 elements.
+ProblemShape representative(const ProblemShape& shape);
+
 class Problem {
  public:
   // Requires: no size is 0. Throws what the library reports.
@@ -30,11 +34,13 @@ class Problem {
   ~Problem();
   Problem(const Problem&) = delete;
 
+  const ProblemShape& shape() const { return shape_; }
   // Different for different shapes.
   std::string describe() const;
   // Algorithms that heuristics propose, at most so many, the best first, for addresses that are multiples of
-  // `alignment` bytes. Throws backend where there is none.
-  std::vector<Choice> propose_choices(uint32_t alignment, int most) const;
+  // `alignment` bytes, and a workspace of so many bytes. Throws backend where there is none.
+  static constexpr size_t kMostWorkspace = size_t{32} << 20;
+  std::vector<Choice> propose_choices(uint32_t alignment, int most, size_t workspace_bytes = kMostWorkspace) const;
   // Whether the library computes this problem by an algorithm, wherever that comes from; then its workspace is what
   // the library says now.
   bool check_choice(Choice& choice) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/thrown.h"
 #include "tensor/transfer.h"
 
 namespace thunder::cublaslt {
@@ -65,10 +66,9 @@ Product::Product(const Session& session, const Buffer& a, const Buffer& b, const
                                                               : kCompute32F;
   problem_.emplace(session, ProblemShape{library_type(c.dtype), compute, c.dtype == DType::f64 ? kF64 : kF32, m_, n_,
                                          k_, batch_, options.bias, of_a_, of_b_, of_c_});
-  const Choice unaligned = session.algorithms().find(session, *problem_, static_cast<uint32_t>(item_), false),
-               aligned_choice = session.algorithms().find(session, *problem_, kAlignment, options.timed);
-  unaligned_ = unaligned.algorithm, aligned_ = aligned_choice.algorithm;
-  workspace_bytes_ = align_up(std::max(unaligned.workspace_bytes, aligned_choice.workspace_bytes));
+  const Choice choice = session.algorithms().find(
+      session, *problem_, {kAlignment, Problem::kMostWorkspace, options.timed, options.of_class});
+  aligned_ = choice.algorithm, workspace_bytes_ = align_up(choice.workspace_bytes);
 }
 
 void Product::join_batches(const Buffer& a, const Buffer& b, const Buffer& c) {
@@ -128,7 +128,12 @@ Status* Product::multiply(const std::byte* a, const std::byte* b, std::byte* c, 
   const bool is_aligned =
       (reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) | reinterpret_cast<uintptr_t>(c)) % kAlignment ==
       0;
-  return problem_->run(a, b, c, bias, workspace, workspace_bytes_, is_aligned ? aligned_ : unaligned_);
+  if (is_aligned) return problem_->run(a, b, c, bias, workspace, workspace_bytes_, aligned_);
+  return catch_as_status([&] {
+    const AlgorithmUse use{static_cast<uint32_t>(item_), workspace_bytes_};
+    const Algorithm algorithm = session_.algorithms().find(session_, *problem_, use).algorithm;
+    return problem_->run(a, b, c, bias, workspace, workspace_bytes_, algorithm);
+  });
 }
 
 Status* Product::run(const Buffer& a, const Buffer& b, const Buffer& c, const void* bias, void* scratch) const {

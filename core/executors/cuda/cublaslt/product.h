@@ -13,6 +13,7 @@ namespace thunder::cublaslt {
 struct ProductOptions {
   bool tf32 = false;   // operands of f32 may be rounded to TF32
   bool timed = false;  // by the fastest of several algorithms, which are timed
+  bool of_class = false;  // by an algorithm for a class of sizes
   bool bias = false;   // [n], added to each row of the result before that is rounded; requires no leading dims
 };
 
@@ -47,9 +48,8 @@ class Product {
   Matrix of_a_, of_b_, of_c_;
   std::array<size_t, 2> packed_bytes_{};
   std::optional<Problem> problem_;  // none: there is nothing to multiply
-  // For matrices that begin at multiples of kAlignment bytes, as nearly all do, and for those that do not.
   static constexpr size_t kWorkspaceAlign = 256;
-  Algorithm aligned_{}, unaligned_{};
+  Algorithm aligned_{};  // for matrices that begin at multiples of kAlignment bytes, as nearly all do
   size_t workspace_bytes_ = 0;
 };
 
