@@ -10,7 +10,9 @@ if support.HAVE:
     import torch
 
     import thunder
-    from thunder.torch import _rows
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    from thunder.torch import _backend, _rows
 
 
 def program_text(number=-1):
@@ -170,6 +172,17 @@ class Lines(unittest.TestCase):
         got, conv.bias.grad, conv.weight.grad = conv.weight.grad, None, None
         conv(x).sum().backward()
         torch.testing.assert_close(got, conv.weight.grad, rtol=0, atol=0)
+
+    def test_a_gradient_that_is_not_wanted_is_none_of_the_others(self):
+        def f(dy, x, weight, mean, scale):
+            made = torch.ops.aten.native_batch_norm_backward(dy, x, weight, None, None, mean, scale, True, 1e-5, [False, True, True])
+            return made[1:]
+        given = [torch.randn(3, 4, 2, 4), torch.randn(3, 4, 2, 4), *torch.rand(3, 4).unbind()]
+        graph = make_fx(f, tracing_mode="fake")(*given)  # whose meta function shows all three
+        fakes = [node.meta["val"] for node in graph.graph.find_nodes(op="placeholder")]
+        options, by_torch, _ = _backend.options_of(None, None)
+        run = _backend._program(graph, fakes, options, by_torch, [], None)
+        torch.testing.assert_close(tuple(run(list(given))), tuple(f(*given)))
 
     def test_a_line_says_who_runs_it_and_why(self):
         torch._dynamo.reset()

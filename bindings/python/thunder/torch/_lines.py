@@ -58,9 +58,12 @@ class Result:
         self.type = (self.dtype, tuple(shape[d] for d in self.order) + ((2,) if self.is_complex else ()))
 
     def store(self, value, out):
+        """None: a gradient that was not asked for, which meta functions show as a tensor."""
+        if value is None:
+            return out.zero_()
         if self.is_complex:
             out = torch.view_as_complex(out)
-        out.permute(self.back).copy_(value)
+        return out.permute(self.back).copy_(value)
 
     def logical(self, value):
         return op["permute"](value, self.back + ([len(self.back)] if self.is_complex else []))
@@ -101,10 +104,11 @@ class Places:
 
 
 class Call:
-    """One call of an op of torch's, with everything but its tensors."""
+    """One call of an op of torch's, with everything but its tensors. `numbers`: which of what it gives are the results."""
 
-    def __init__(self, target, args, named, results):
+    def __init__(self, target, args, named, results, numbers):
         self.target, self.args, self.named, self.results, self.places = target, args, named, results, Places(results)
+        self.numbers = numbers
         self.name = _name(target, len(results), len(self.places.types))
         self.text = f"{', '.join([*map(repr, args), *(f'{name}={value!r}' for name, value in named.items())])} -> {results!r}"
 
@@ -114,7 +118,7 @@ class Call:
             return torch.view_as_complex(value.contiguous()) if slot.is_complex else value
         with torch.no_grad(), on(stream):
             made = self.target(*_map(list(self.args), value_of, _Slot), **{k: _map(v, value_of, _Slot) for k, v in self.named.items()})
-            self.places.store([one for one in _flat(made) if isinstance(one, torch.Tensor)], outputs)
+            self.places.store([_flat(made)[number] for number in self.numbers], outputs)
 
     def now(self, inputs):
         """The results of tensors of ours, outside of programs."""
@@ -211,8 +215,9 @@ def record(node, values, count, keep):
     args = _map(list(node.args), argument, kinds)
     named = {name: _map(value, argument, kinds) for name, value in node.kwargs.items()}
     fakes = _flat(node.meta["val"])
-    results = [Result(fake, [count(size) for size in fake.shape]) for fake in fakes if isinstance(fake, torch.Tensor)]
-    call = Call(node.target, args, named, results)
+    numbers = [number for number, fake in enumerate(fakes) if isinstance(fake, torch.Tensor)]
+    results = [Result(fakes[number], [count(size) for size in fakes[number].shape]) for number in numbers]
+    call = Call(node.target, args, named, results, numbers)
     call = _calls.setdefault((call.name, call.text), call)
     keep(call)
     every = iter(call.places.logical(_flat(_op(call)(tensors, call.text))))
