@@ -16,6 +16,7 @@ constexpr Facts facts(Fn fn) {
     case Fn::abs: return {"abs", 1};
     case Fn::neg: return {"neg", 1};
     case Fn::sign: return {"sign", 3};
+    case Fn::signbit: return {"signbit", 1};
     case Fn::floor: return {"floor", 1};
     case Fn::logical_not: return {"logical_not", 1};
     case Fn::exp: return {"exp", 12};

@@ -11,7 +11,7 @@ enum class Fn : uint8_t {
   // loads and constants
   load, iota, number,
   // elementwise
-  abs, neg, sign, floor, logical_not, exp, log, sqrt, rsqrt, reciprocal, sin, cos, tanh, erf, convert,
+  abs, neg, sign, signbit, floor, logical_not, exp, log, sqrt, rsqrt, reciprocal, sin, cos, tanh, erf, convert,
   add, sub, mul, div, fmod, pow, maximum, minimum, eq, ne, lt, le, gt, ge, where,
   // random numbers: in[0] is the element's index; in[1] and in[2] are loads of the state's words
   uniform,
@@ -39,7 +39,7 @@ constexpr ExprKind kind_of(Fn fn) {
     case Fn::load: return ExprKind::load;
     case Fn::iota: return ExprKind::iota;
     case Fn::number: return ExprKind::number;
-    case Fn::abs: case Fn::neg: case Fn::sign: case Fn::floor: case Fn::logical_not:
+    case Fn::abs: case Fn::neg: case Fn::sign: case Fn::signbit: case Fn::floor: case Fn::logical_not:
     case Fn::exp: case Fn::log: case Fn::sqrt: case Fn::rsqrt: case Fn::reciprocal:
     case Fn::sin: case Fn::cos: case Fn::tanh: case Fn::erf: case Fn::convert:
     case Fn::add: case Fn::sub: case Fn::mul: case Fn::div: case Fn::fmod: case Fn::pow:

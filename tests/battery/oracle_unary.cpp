@@ -126,7 +126,7 @@ constexpr OracleRow kRows[] = {
     row("isposinf", [](double x) { return x == HUGE_VAL ? 1.0 : 0.0; }),
     row("isneginf", [](double x) { return x == -HUGE_VAL ? 1.0 : 0.0; }),
     row("isfinite", [](double x) { return std::isfinite(x) ? 1.0 : 0.0; }),
-    row("signbit", [](double x) { return !std::isnan(x) && std::signbit(x) ? 1.0 : 0.0; }),
+    row("signbit", [](double x) { return std::signbit(x) ? 1.0 : 0.0; }),
     {"round", [](const Arguments& a) {
        const double scale = std::pow(10, a.number(1, 0));
        return map(a, [=](double x) { return scale == 1 ? round_half_even(x) : round_half_even(x * scale) / scale; });

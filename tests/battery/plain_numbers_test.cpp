@@ -64,9 +64,9 @@ Ref<Tensor> as_dtype(const Tensor& t, DType d) {
 
 // ---- which arguments ----
 
-// What an op does with a number: computes with it, as reals whatever the operands are, or wraps it around as its results do;
-// makes it a factor, which promotes nothing; or stores it in input's dtype.
-enum class Use { computes, divides, wraps, scales, stores, none };
+// What an op does with a number: computes with it, as reals whatever the operands are, rounded to their dtype, or wraps it around as
+// its results do; makes it a factor, which promotes nothing; or stores it in input's dtype.
+enum class Use { computes, divides, rounds, wraps, scales, stores, none };
 Use use_of(const OpDef& op, size_t param) {
   if (op.schema.params[param].kind != ParamKind::tensor || !op.schema.params[param].number) return Use::none;
   const std::string_view name = op.alias_of.empty() ? op.name() : std::string_view(op.alias_of);
@@ -77,6 +77,7 @@ Use use_of(const OpDef& op, size_t param) {
     return Use::none;
   if (op.schema.params[param].name == "alpha") return Use::scales;
   if (any({"div", "true_divide", "atan2", "hypot", "logaddexp", "logaddexp2", "xlogy", "xlog1py", "copysign", "zeta"})) return Use::divides;
+  if (any({"fmod", "remainder"})) return Use::rounds;
   if (any({"add", "sub", "mul", "rsub", "bitwise_and", "bitwise_or", "bitwise_xor"})) return Use::wraps;
   if (any({"masked_fill", "fill", "index_fill", "index_put", "scatter", "full_like", "new_full"})) return Use::stores;
   return Use::computes;
@@ -147,7 +148,7 @@ struct PlainNumbers : Battery {
         continue;
       }
       if (i == param) {
-        Ref<Tensor> number = as_tensor(n, in);
+        Ref<Tensor> number = use == Use::rounds ? as_dtype(*as_tensor(n, result), in) : as_tensor(n, in);
         // A tensor to scatter is as large as the index.
         all.push_back(c.op->name() == "scatter" ? repeated(*number, *tensors[1]) : number);
         continue;
@@ -179,7 +180,7 @@ struct PlainNumbers : Battery {
     const bool promotes = n.category() > category(d) || category(d) == 2;
     const bool counts = std::count_if(c.sample.args.begin(), c.sample.args.end(), is_plain_number) > 1 && category(d) == 0;
     if (counts) return;  // the other number is no boolean
-    const bool must_fit = use == Use::stores || ((use == Use::computes || (use == Use::divides && gives_whole(c))) && !promotes);
+    const bool must_fit = use == Use::stores || ((use == Use::computes || use == Use::rounds || (use == Use::divides && gives_whole(c))) && !promotes);
     tally()["plain numbers"]++;
     if (must_fit && n.whole && !holds(d, n)) {
       EXPECT_NE(eager.error.find(n.text()), std::string::npos) << what << " must be refused, naming the number: " << eager.error;

@@ -64,7 +64,7 @@ def rule(op, xs, number, reflected, dtype):
         raise Refused
     result = dtype if dtype in REALS else "float32"
     compute = np.dtype("float64" if result == "float64" else "float32").type
-    x, s = np.array(xs, dtype).astype(compute), compute(number)
+    x, s = np.array(xs, dtype).astype(compute), compute(np.dtype(result).type(number) if op is operator.mod else number)
     a, b = (s, x) if reflected else (x, s)
     with np.errstate(all="ignore"):
         made = np.fmod(a, b) if op is operator.mod else op(a, b)
@@ -114,6 +114,18 @@ class Operators(unittest.TestCase):
                 continue
             with self.subTest(op=op.__name__, dtype=dtype, number=number, reflected=reflected):
                 self.check(op, dtype, number, reflected)
+
+
+class Signs(unittest.TestCase):
+    def test_a_nan_has_the_sign_of_its_bit(self):
+        values = np.array([np.nan, -np.nan, -0.0, 0.0, 1, -1] * 7, np.float32)
+        wanted = np.signbit(values)
+
+        def f(x):
+            return th.signbit(x), th.copysign(th.ones_like(x), x) < 0, th.signbit(x.clamp(-0.5, 0.5)), ~th.signbit(-x)
+        for dtype, run in itertools.product(REALS, (f, th.compile(f), th.compile(f, executors=["host"]))):
+            for at, made in enumerate(run(th.tensor(values).to(dtype))):
+                np.testing.assert_array_equal(made.numpy(), wanted, err_msg=f"{at} of {dtype}")
 
 
 def into(x, number, key):

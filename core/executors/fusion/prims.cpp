@@ -13,6 +13,7 @@ constexpr PrimRow kRows[] = {
     {"prims.abs", Fn::abs, elementwise, kAll},
     {"prims.neg", Fn::neg, elementwise, kAll},
     {"prims.sign", Fn::sign, elementwise, kAll},
+    {"prims.signbit", Fn::signbit, elementwise, kReals},
     {"prims.floor", Fn::floor, elementwise, kAll},
     {"prims.logical_not", Fn::logical_not, elementwise, kAll},
     {"prims.exp", Fn::exp, elementwise, kReals},

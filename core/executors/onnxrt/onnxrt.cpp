@@ -14,7 +14,8 @@ namespace {
 using onnxrt::Runtime;
 using onnxrt::Session;
 
-// Ops of ONNX without a CPU kernel in ONNX Runtime, and powers of integers, which it computes in doubles.
+// Ops of ONNX without a CPU kernel in ONNX Runtime, powers of integers, which it computes in doubles, and signs of NaN,
+// which ONNX's ops do not tell.
 bool is_unsupported(const Node& n, const Store& store) {
   constexpr std::array<std::string_view, 14> kNoF64 = {"gelu",
                                                        "prims.acos",
@@ -33,7 +34,7 @@ bool is_unsupported(const Node& n, const Store& store) {
   const std::string_view op = n.op->name();
   DType first = DType::none;
   for_each_value(n.args, [&](ValueId v) { first = first == DType::none ? store.type(v).dtype : first; });
-  if (op == "prims.pow" && is_integer(first)) return true;
+  if (op == "prims.signbit" || (op == "prims.pow" && is_integer(first))) return true;
   return first == DType::f64 && std::find(kNoF64.begin(), kNoF64.end(), op) != kNoF64.end();
 }
 

@@ -37,6 +37,13 @@ void sign(Line& l) {
   const Val down = l.convert(l.compare("LT", x, zero), l.type(0).dtype);
   l.add_result(is_signed(l.type(0).dtype) ? l.sub(up, down) : up);
 }
+void signbit(Line& l) {
+  const Val x = l.input(0);
+  const size_t size = size_of(l.type(0).dtype);
+  const DType bits = size == 2 ? DType::i16 : size == 4 ? DType::i32 : DType::i64;
+  const Val read = l.module.add_op("stablehlo.bitcast_convert", {{x}}, with_dtype(l.module.type(x), bits));
+  l.add_result(l.compare("LT", read, l.constant_like(int64_t{0}, read)));
+}
 void logical_not(Line& l) {
   const Val x = l.input(0);
   l.add_result(l.compare("EQ", x, l.constant_like(int64_t{0}, x)));
@@ -151,6 +158,7 @@ constexpr Row kRows[] = {
     {"prims.reciprocal", "stablehlo.divide", reciprocal},
     THUNDER_UNARY("rsqrt", "stablehlo.rsqrt"),
     {"prims.sign", "stablehlo.compare, subtract", sign},
+    {"prims.signbit", "stablehlo.bitcast_convert, compare", signbit},
     THUNDER_UNARY("sin", "stablehlo.sine"),
     THUNDER_UNARY("sqrt", "stablehlo.sqrt"),
     THUNDER_BINARY("sub", "stablehlo.subtract"),

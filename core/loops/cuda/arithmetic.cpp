@@ -79,9 +79,9 @@ std::string binary_text(Fn fn, const std::string& x, const std::string& y, DType
     case Fn::gt: return cat(x, " > ", y);
     case Fn::ge: return cat(x, " >= ", y);
     case Fn::load: case Fn::iota: case Fn::number:
-    case Fn::abs: case Fn::neg: case Fn::sign: case Fn::floor: case Fn::logical_not: case Fn::exp: case Fn::log:
-    case Fn::sqrt: case Fn::rsqrt: case Fn::reciprocal: case Fn::sin: case Fn::cos: case Fn::tanh: case Fn::erf:
-    case Fn::convert: case Fn::where: case Fn::uniform: case Fn::gather: case Fn::select: case Fn::cumsum:
+    case Fn::abs: case Fn::neg: case Fn::sign: case Fn::signbit: case Fn::floor: case Fn::logical_not: case Fn::exp:
+    case Fn::log: case Fn::sqrt: case Fn::rsqrt: case Fn::reciprocal: case Fn::sin: case Fn::cos: case Fn::tanh:
+    case Fn::erf: case Fn::convert: case Fn::where: case Fn::uniform: case Fn::gather: case Fn::select: case Fn::cumsum:
     case Fn::sum: case Fn::amax: case Fn::amin: case Fn::argmax: break;
   }
   fail(Code::internal, "the CUDA target has no binary function ", name(fn));
@@ -96,6 +96,7 @@ std::string unary_text(Fn fn, const std::string& x, DType d) {
                      : cat(x, " < 0 ? (", register_type_name(d), ")(0 - ", x, ") : ", x);
     case Fn::neg: return real(d) ? cat("-", x) : cat("(", register_type_name(d), ")(0 - (u64)", x, ")");
     case Fn::sign: return cat("sign(", x, ")");
+    case Fn::signbit: return cat(wide ? "__double_as_longlong(" : "__float_as_int(", x, ") < 0");
     case Fn::floor: return real(d) ? cat(wide ? "floor(" : "floorf(", x, ")") : x;
     case Fn::logical_not: return cat(x, " == 0");
     case Fn::rsqrt: return cat(one, " / ", wide ? "sqrt(" : "sqrtf(", x, ")");

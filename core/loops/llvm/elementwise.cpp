@@ -137,6 +137,11 @@ Value* sign(const Call& c) {
   return c.b.CreateSelect(greater(c.b, x, zero, c.in), one, c.b.CreateSelect(greater(c.b, zero, x, c.in), minus, zero));
 }
 
+Value* signbit(const Call& c) {
+  Value* bits = c.b.CreateBitCast(c.x[0], same_shape_type(c.x[0], c.b.getIntNTy(c.in == DType::f64 ? 64 : 32)));
+  return c.b.CreateICmpSLT(bits, llvm::Constant::getNullValue(bits->getType()));
+}
+
 Value* logical_not(const Call& c) {
   Value* zero = llvm::Constant::getNullValue(c.x[0]->getType());
   return c.is_real() ? c.b.CreateFCmpOEQ(c.x[0], zero) : c.b.CreateICmpEQ(c.x[0], zero);
@@ -155,6 +160,7 @@ constexpr Row kRows[] = {
     {Fn::abs, abs},
     {Fn::neg, [](const Call& c) { return c.is_real() ? c.b.CreateFNeg(c.x[0]) : c.b.CreateNeg(c.x[0]); }},
     {Fn::sign, sign},
+    {Fn::signbit, signbit},
     {Fn::floor,
      [](const Call& c) { return c.is_real() ? c.b.CreateUnaryIntrinsic(llvm::Intrinsic::floor, c.x[0]) : c.x[0]; }},
     {Fn::logical_not, logical_not},
@@ -283,8 +289,8 @@ Value* neutral(llvm::LLVMContext& c, Fn fn, DType d) {
   const unsigned bits = type->getIntegerBitWidth();
   if (!is_signed(d))
     return llvm::ConstantInt::get(c, maximum ? llvm::APInt::getMinValue(bits) : llvm::APInt::getMaxValue(bits));
-  return llvm::ConstantInt::get(c,
-                                maximum ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getSignedMaxValue(bits));
+  const auto least = maximum ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getSignedMaxValue(bits);
+  return llvm::ConstantInt::get(c, least);
 }
 Value* combine(Builder& b, Fn fn, Value* sum, Value* v, DType d) {
   if (fn == Fn::sum) return allow_contract(add({b, {sum, v}, d, {}}));

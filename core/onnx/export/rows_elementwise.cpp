@@ -37,6 +37,12 @@ bool sign(Line& l) {
   l.give(is_real(dtype) ? l.make("Where", {l.make("IsNaN", {x}), l.graph.scalar(0.0, dtype), made}) : made);
   return true;
 }
+// Of a NaN false: ONNX has no op on the bits of reals.
+bool signbit(Line& l) {
+  const Val x = l.in(0), zero = l.graph.scalar(0.0, l.type(0).dtype);
+  l.give(l.make("Or", {l.make("Less", {x, zero}), l.make("Less", {l.make("Reciprocal", {x}), zero})}));
+  return true;
+}
 bool ne(Line& l) {
   const Val a = l.in(0), b = l.in(1);
   l.give(l.make("Not", {l.make("Equal", {a, b})}));
@@ -187,6 +193,7 @@ constexpr Row kRows[] = {
     one_to_one("prims.reciprocal", "Reciprocal"),
     {"prims.rsqrt", "Sqrt, Reciprocal", rsqrt, true},
     {"prims.sign", "Sign, Where", sign, true},
+    {"prims.signbit", "Less, Reciprocal, Or", signbit, true},
     one_to_one("prims.sin", "Sin"),
     one_to_one("prims.sqrt", "Sqrt"),
     one_to_one("prims.sub", "Sub"),

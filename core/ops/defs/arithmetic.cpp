@@ -6,9 +6,15 @@ namespace {
 
 // ---- remainders ----
 
+// A number is rounded to narrower reals first, as in PyTorch: what is left depends on its last bit.
+Var in_result_dtype(const ComputedOperands& x, size_t i) { return computed(convert(x.v[i], x.dtype)); }
+Results fmod(Call& c) {
+  const ComputedOperands x = computed_operands(c, {0, 1});
+  return rounded(x, apply("prims.fmod", in_result_dtype(x, 0), in_result_dtype(x, 1)));
+}
 Results remainder(Call& c) {
   const ComputedOperands x = computed_operands(c, {0, 1});
-  Var a = computed(x.v[0]), b = computed(x.v[1]), zero = full_like(b, 0), rest = apply("prims.fmod", a, b);
+  Var a = in_result_dtype(x, 0), b = in_result_dtype(x, 1), zero = full_like(b, 0), rest = apply("prims.fmod", a, b);
   Var other_sign = both(ne(rest, zero), apply("prims.ne", lt(rest, zero), lt(b, zero)));
   return rounded(x, where(other_sign, rest + b, rest));
 }
@@ -199,7 +205,7 @@ constexpr OpRow kRows[] = {
         "What a division rounded down leaves: it has the sign of other.", remainder,
         slopes_of_pair<ones_like_first, negated_floor_quotient>, sample_remainders),
     row("fmod(tensor input, tensor|number other) -> tensor", CastPolicy::none,
-        "What a division rounded towards zero leaves: it has the sign of input.", binary_prim<false>,
+        "What a division rounded towards zero leaves: it has the sign of input.", fmod,
         slopes_of_pair<ones_like_first, negated_trunc_quotient>, sample_remainders),
     nondiff_row(
         "floor_divide(tensor|number input, tensor|number other) -> tensor", "The quotient rounded down.",

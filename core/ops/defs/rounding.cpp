@@ -66,8 +66,7 @@ Results real_predicate(Call& c) {
   return c.builder.call(for_integers ? "prims.eq" : "prims.ne", {x, x});
 }
 Var signbit_of(Var x) {
-  if (!is_real(x.dtype())) return lt(x, 0);
-  return either(lt(x, 0.0), lt(apply("prims.reciprocal", x), 0.0));
+  return is_real(x.dtype()) ? apply("prims.signbit", x) : lt(x, 0);
 }
 
 Results nan_to_num(Call& c) {
@@ -148,7 +147,7 @@ constexpr OpRow kRows[] = {
                   real_predicate<[](Var x) { return eq(x, -kInfinity); }, false>),
     predicate_row("isfinite(tensor input) -> tensor", "Whether each element is neither infinite nor NaN.",
                   real_predicate<[](Var x) { return lt(abs(x), kInfinity); }, true>),
-    predicate_row("signbit(tensor input) -> tensor", "Whether each element has a negative sign, as -0.0 has.",
+    predicate_row("signbit(tensor input) -> tensor", "Whether each sign bit is set, as in -0.0 and some NaNs.",
                   formula_on<signbit_of>),
 };
 

@@ -1,4 +1,5 @@
 // Elementwise functions of one tensor: each row is a prim.
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -58,6 +59,20 @@ Status* not_kernel(const KernelArgs& k) {
   return nullptr;
 }
 
+void signbit_meta(const Call& c, Types& out) {
+  require_real(c);
+  not_meta(c, out);
+}
+Status* signbit_kernel(const KernelArgs& k) {
+  by_real(k.in[0].dtype, [&](auto t) {
+    using T = decltype(t);
+    using Bits = std::conditional_t<sizeof(Compute<T>) == 8, int64_t, int32_t>;
+    // GCC 12 fails at vectors of std::signbit.
+    each<T, bool>(k, [](Compute<T> v) { return std::bit_cast<Bits>(v) < 0; });
+  });
+  return nullptr;
+}
+
 // Each formula is in the cotangent dy, the input x and the result y, in f32 when they are bf16.
 template <class Formula>
 void formula_vjp(Grad& g) {
@@ -88,6 +103,8 @@ constexpr OpRow kRows[] = {
               neg_vjp, kElementwise | kCheap),
     primitive("prims.sign(tensor input) -> tensor", "-1, 0 or 1; 0 for NaN.", number_meta, unary_kernel<Sign>, nullptr,
               kElementwise, {.nondiff = "it is constant between jumps"}),
+    primitive("prims.signbit(tensor input) -> tensor", "Whether the sign bit is set, as in -0.0 and some NaNs.",
+              signbit_meta, signbit_kernel, nullptr, kElementwise | kCheap, {.nondiff = "the result is boolean"}),
     primitive("prims.floor(tensor input) -> tensor", "The largest integer that is not greater.", number_meta,
               unary_kernel<Floor>, nullptr, kElementwise, {.nondiff = "it is constant between jumps"}),
     primitive("prims.logical_not(tensor input) -> tensor", "Whether the input is zero.", not_meta, not_kernel, nullptr,

@@ -27,6 +27,26 @@ TEST(Borders, keep_the_sign_of_zero) {
   }
 }
 
+// A NaN's sign bit is as good as any other's.
+TEST(Borders, of_signs_are_those_of_bits) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (DType dtype : {DType::f64, DType::f32, DType::bf16, DType::f16}) {
+    Eager e;
+    Tensor *x = e.tensor({4}, {nan, -0.0, 0.0, 1}, dtype), *negative = e.run("neg", {any(x)});
+    EXPECT_EQ(values(e.run("signbit", {any(x)})), (Doubles{0, 1, 0, 0})) << info(dtype).name;
+    EXPECT_EQ(values(e.run("signbit", {any(negative)})), (Doubles{1, 0, 1, 1})) << info(dtype).name;
+    EXPECT_EQ(values(e.run("copysign", {any(e.tensor({4}, {1, 2, 3, 4}, dtype)), any(negative)})), (Doubles{-1, 2, -3, -4}));
+  }
+}
+
+// How often a number fits depends on its last bit.
+TEST(Borders, of_remainders_of_narrow_reals_are_those_of_rounded_numbers) {
+  Eager e;
+  Tensor* x = e.tensor({2}, {-42.84375, 42.84375}, DType::f16);
+  EXPECT_EQ(values(e.run("remainder", {any(x), any(0.7)})), (Doubles{0.568359375, 0.1318359375}));
+  EXPECT_EQ(values(e.run("fmod", {any(x), any(0.7)})), (Doubles{-0.1318359375, 0.1318359375}));
+}
+
 TEST(Borders, are_no_borders_to_bessel_functions) {
   Eager e;
   Tensor* least = e.tensor({2}, {5e-324, -5e-324}, DType::f64);
