@@ -1,5 +1,6 @@
 """doctor.py MPIRUN RANKS TOOL: `thunder doctor` of that many processes says where each is and how fast values pass, once, and a process alone nothing
 of it."""
+# covers: cli/doctor.cpp
 import json
 import re
 import sys

@@ -2,6 +2,7 @@
 among ranks have the losses of fifty steps, the gradients of every parameter and the parameters of one process on the whole batch, to 1e-5, and a
 checkpoint of theirs is one of whole tensors.
 """
+# covers: core/modules/tensor_parallel.cpp
 import math
 import os
 import re

@@ -1,6 +1,6 @@
 // Every pass on the cases of its golden file.
 // covers: core/passes/accumulate.cpp core/passes/casts.cpp core/passes/overlap_order.cpp core/passes/reshard.cpp
-// covers: core/passes/waits.cpp
+// covers: core/passes/vary.cpp core/passes/waits.cpp
 #include "support/golden.h"
 
 #include "passes/accumulate.h"
