@@ -7204,7 +7204,7 @@ static inline thunder_tensor *th_at_sign_(const char *where, thunder_scope *s, t
 #define th_sign_(...) th_at_sign_(THUNDER_HERE, __VA_ARGS__)
 
 /* signbit(tensor input) -> tensor
- * Whether each element has a negative sign, as -0.0 has. */
+ * Whether each sign bit is set, as in -0.0 and some NaNs. */
 static inline thunder_tensor *th_at_signbit(const char *where, thunder_scope *s, thunder_tensor *input)
 {
     const thunder_any a[1] = { thunder_any_tensor(input) };
