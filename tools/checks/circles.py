@@ -11,6 +11,7 @@ import re
 FOLDERS = ("bindings/python/src", "bindings/lua")
 PACKAGE = "bindings/python/thunder"
 INCLUDING = ("core/", "capi/", "cli/")
+THIS = "tools/checks/circles.py"
 TREES = ("core/jit",)  # whose folders, too, include each other in one direction
 KNOWN = """\
 capi: boundary handle live
@@ -50,7 +51,7 @@ def check(tree):
             tree.fail(circle[0], "files use each other in a circle: " + ", ".join(circle))
     for circle in circles(imported(tree)):
         tree.fail(circle[0], "modules import each other in a circle: " + ", ".join(circle))
-    known = [line.split(": ") for line in KNOWN.splitlines()]
+    known = [line.split(": ") for line in KNOWN.splitlines()] if THIS in tree.files else []
     left = {tuple(f"{folder}/{name}" for name in names.split()) for folder, names in known}
     uses = included(tree)
     for circle in circles(uses):
@@ -59,7 +60,7 @@ def check(tree):
         else:
             tree.fail(circle[0], "files include each other in a circle: " + ", ".join(circle))
     for circle in left:
-        tree.fail("tools/checks/circles.py", "is no circle any more, or a smaller one: " + ", ".join(circle))
+        tree.fail(THIS, "is no circle any more, or a smaller one: " + ", ".join(circle))
     for folder in TREES:
         for circle in circles(by_folder(uses, folder)):
             tree.fail(circle[0], "folders include each other in a circle: " + ", ".join(circle))
