@@ -6,7 +6,6 @@
 #include "base/nesting.h"
 #include "base/text.h"
 #include "modules/fully_shard.h"
-#include "modules/tensor_parallel.h"
 #include "modules/kind.h"
 #include "modules/set_option.h"
 #include "modules/text.h"
@@ -164,10 +163,7 @@ Tensor* read(Scope& scope, Module& module, std::string_view path, const Module::
   Place place = find_place(scope, module);
   const std::string full = join_path(place.path, path);
   guard(scope, place, std::make_unique<SameTensor>(place.root, full, slot ? slot->tensor : nullptr));
-  if (shard) {
-    const auto enter = slot->tensor->sharding()->gathered ? gather_shard : part_of_shard;
-    return enter(scope, slot->tensor.get(), full);
-  }
+  if (shard) return value_of_shard(scope, slot->tensor.get(), full);
   return slot ? scope.parameter(slot->tensor.get(), full) : nullptr;
 }
 

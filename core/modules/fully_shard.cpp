@@ -55,6 +55,16 @@ Ref<Tensor> shard_of(const ScopeEnvironment& environment, const Tensor& whole, c
   return device == Device::cpu ? part : moved(part, *environment.devices, device);
 }
 
+void replace_by_shards(const ScopeEnvironment& environment, Module& module, const ShardingOf& how) {
+  module.replace_parameters([&](const Ref<Tensor>& t) {
+    const std::shared_ptr<const Sharding> own = how(*t);
+    if (!own) return t;
+    Ref<Tensor> part = shard_of(environment, *t, *own);
+    part->set_sharding(own);
+    return part;
+  });
+}
+
 void fully_shard(const ScopeEnvironment& environment, Module& module, std::string_view axis,
                  bool reshard_after_forward) {
   RankAxesSlot& slot = rank_axes(*environment.registry);
@@ -64,28 +74,27 @@ void fully_shard(const ScopeEnvironment& environment, Module& module, std::strin
   slot.note_shards();
   Units units(slot);
   units.visit(module, slot.add_unit(), false);
-  module.replace_parameters([&](const Ref<Tensor>& t) {
-    if (t->type().rank() == 0 || t->sharding()) return t;
-    const auto how = std::make_shared<const Sharding>(
-        Sharding{std::string(axis), ranks, index, t->sizes()[0], reshard_after_forward, units.of(*t)});
-    Ref<Tensor> part = shard_of(environment, *t, *how);
-    part->set_sharding(how);
-    return part;
+  replace_by_shards(environment, module, [&](const Tensor& t) -> std::shared_ptr<const Sharding> {
+    if (t.type().rank() == 0 || t.sharding()) return nullptr;
+    return std::make_shared<const Sharding>(
+        Sharding{std::string(axis), ranks, index, t.sizes()[0], reshard_after_forward, units.of(t)});
   });
 }
 
-Tensor* gather_shard(Scope& scope, Tensor* shard, std::string_view path) {
+Tensor* value_of_shard(Scope& scope, Tensor* shard, std::string_view path) {
   const Sharding& how = *shard->sharding();
   Tensor* const part = scope.parameter(shard, path);
-  Tensor* whole = nullptr;
+  Tensor* value = nullptr;
   scope.run_formulas([&] {
     Builder& b = scope.builder();
-    Var x = b.call("prims.all_gather", {b.var(scope.enter(part)), std::string_view(how.axis), how.ranks, how.reshard,
-                                        how.unit});
-    if (how.part() * how.ranks != how.rows) x = b.call("slice", {x, 0, 0, how.rows});
-    whole = scope.wrap(x.id);
+    Var x = b.var(scope.enter(part));
+    const std::string_view along = how.axis;
+    x = how.gathered ? b.call("prims.all_gather", {x, along, how.ranks, how.reshard, how.unit})
+                     : b.call("prims.shard", {x, along, how.ranks});
+    if (how.gathered && how.part() * how.ranks != how.rows) x = b.call("slice", {x, 0, 0, how.rows});
+    value = scope.wrap(x.id);
   });
-  return whole ? whole : scope.failed_tensor();
+  return value ? value : scope.failed_tensor();
 }
 
 }  // namespace thunder

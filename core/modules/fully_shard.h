@@ -1,6 +1,9 @@
 // Modules whose parameters the ranks of an axis hold together, a part of the rows each.
 #pragma once
 
+#include <functional>
+#include <memory>
+
 #include "modules/module.h"
 #include "tensor/sharding.h"
 
@@ -16,7 +19,11 @@ Ref<Tensor> shard_of(const ScopeEnvironment& environment, const Tensor& whole, c
 void fully_shard(const ScopeEnvironment& environment, Module& module, std::string_view axis,
                  bool reshard_after_forward);
 
-// The whole of a shard, as a formula in the scope's trace.
-Tensor* gather_shard(Scope& scope, Tensor* shard, std::string_view path);
+// Replaces those parameters of a module for which `how` is not null by this rank's part, on their device.
+using ShardingOf = std::function<std::shared_ptr<const Sharding>(const Tensor&)>;
+void replace_by_shards(const ScopeEnvironment& environment, Module& module, const ShardingOf& how);
+
+// A shard in the scope's trace: the gathered whole, or the part as a value that differs from rank to rank.
+Tensor* value_of_shard(Scope& scope, Tensor* shard, std::string_view path);
 
 }  // namespace thunder

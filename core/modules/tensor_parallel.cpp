@@ -120,13 +120,7 @@ void parallelize_module(const ScopeEnvironment& environment, Module& module, std
     at = end + 1;
   }
   slot.note_shards();
-  module.replace_parameters([&](const Ref<Tensor>& t) {
-    const auto how = made.of(*t);
-    if (!how) return t;
-    Ref<Tensor> part = shard_of(environment, *t, *how);
-    part->set_sharding(how);
-    return part;
-  });
+  replace_by_shards(environment, module, [&](const Tensor& t) { return made.of(t); });
 }
 
 const Sharding* tensor_parallel(const Module& module, std::string_view parameter) {
@@ -136,17 +130,6 @@ const Sharding* tensor_parallel(const Module& module, std::string_view parameter
       return how && !how->gathered ? how : nullptr;
     }
   return nullptr;
-}
-
-Tensor* part_of_shard(Scope& scope, Tensor* shard, std::string_view path) {
-  const Sharding& how = *shard->sharding();
-  Tensor* const part = scope.parameter(shard, path);
-  Tensor* varying = nullptr;
-  scope.run_formulas([&] {
-    Builder& b = scope.builder();
-    varying = scope.wrap(b.call("prims.shard", {b.var(scope.enter(part)), std::string_view(how.axis), how.ranks}).id);
-  });
-  return varying ? varying : scope.failed_tensor();
 }
 
 }  // namespace thunder

@@ -16,7 +16,4 @@ void parallelize_module(const ScopeEnvironment& environment, Module& module, std
 // How the ranks hold a parameter of a module with which each computes its part; null: it is no such one.
 const Sharding* tensor_parallel(const Module& module, std::string_view parameter);
 
-// The part, in the scope's trace, as a value that differs from rank to rank.
-Tensor* part_of_shard(Scope& scope, Tensor* shard, std::string_view path);
-
 }  // namespace thunder

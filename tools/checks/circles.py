@@ -29,7 +29,7 @@ core/executors/fusion: lower lowering
 core/ir: dim dim_reads normal post_order same_size shape
 core/ir: substitution trace
 core/loops/cuda: source writer
-core/modules: access fully_shard inputs kind module set_option tensor_parallel text
+core/modules: access fully_shard inputs kind module set_option text
 core/onnx: importer node program rows schema
 core/ops: builder numbers
 core/ops: registry world_collectives
