@@ -35,15 +35,18 @@ std::optional<Choice> AlgorithmCache::find_stored(const std::string& key, const 
   return std::nullopt;
 }
 
-Choice AlgorithmCache::find_preferred(const Problem& problem, const AlgorithmUse& use) {
-  const std::string key = cat(use.alignment, " ", use.most_workspace_bytes, " ", problem.describe());
+Choice AlgorithmCache::find_preferred(const Session& session, const ProblemShape& shape, const Problem* made,
+                                      const AlgorithmUse& use) {
+  const std::string key = cat(use.alignment, " ", use.most_workspace_bytes, " ", describe(shape));
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  std::optional<Problem> own;
+  const Problem& problem = made ? *made : own.emplace(session, shape);
   return known_[key] = problem.propose_choices(use.alignment, 1, use.most_workspace_bytes)[0];
 }
 
 Choice AlgorithmCache::find_timed(const Session& session, const Problem& problem, const AlgorithmUse& use) {
   const std::string key =
-      cat("cublaslt 1\n", machine_, "\ntimed, aligned to ", use.alignment, "\n", problem.describe());
+      cat("cublaslt 1\n", machine_, "\ntimed, aligned to ", use.alignment, "\n", describe(problem.shape()));
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   std::optional<Choice> choice = find_stored(key, problem);
   if (!choice) {
@@ -62,10 +65,10 @@ Choice AlgorithmCache::find(const Session& session, const Problem& problem, cons
   const std::lock_guard lock(mutex_);
   if (use.timed) return find_timed(session, problem, use);
   if (use.of_class) {
-    Choice choice = find_preferred(Problem(session, representative(problem.shape())), use);
+    Choice choice = find_preferred(session, representative(problem.shape()), nullptr, use);
     if (problem.check_choice(choice)) return choice;
   }
-  return find_preferred(problem, use);
+  return find_preferred(session, problem.shape(), &problem, use);
 }
 
 }  // namespace thunder::cublaslt

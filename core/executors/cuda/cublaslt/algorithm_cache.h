@@ -13,6 +13,7 @@
 namespace thunder::cublaslt {
 
 class Problem;
+struct ProblemShape;
 class Session;
 
 // An algorithm, and the workspace that it needs.
@@ -42,7 +43,9 @@ class AlgorithmCache {
   Choice find(const Session& session, const Problem& problem, const AlgorithmUse& use);
 
  private:
-  Choice find_preferred(const Problem& problem, const AlgorithmUse& use);
+  // `made`: the problem of this shape; null: it is made where the library has to be asked.
+  Choice find_preferred(const Session& session, const ProblemShape& shape, const Problem* made,
+                        const AlgorithmUse& use);
   Choice find_timed(const Session& session, const Problem& problem, const AlgorithmUse& use);
   std::optional<Choice> find_stored(const std::string& key, const Problem& problem);
 

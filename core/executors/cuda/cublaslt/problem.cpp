@@ -84,8 +84,7 @@ void Problem::create_layout(Layout& layout, const ProblemShape::Operand& o, int6
                    "cublasLtMatrixLayoutSetAttribute");
 }
 
-std::string Problem::describe() const {
-  const ProblemShape& s = shape_;
+std::string describe(const ProblemShape& s) {
   std::string out = cat("type ", s.type, " compute ", s.compute, " scale ", s.scale, s.bias ? " bias" : "", " ", s.m,
                         "x", s.k, "x", s.n, " of ", s.batch);
   for (const ProblemShape::Operand* o : {&s.a, &s.b, &s.c})

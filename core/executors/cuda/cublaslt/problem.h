@@ -26,6 +26,8 @@ struct ProblemShape {
 // The shape whose algorithm shapes of its class take: sizes and strides are rounded up to 3 significant bits, by which
 // a product's time changes little, and keep their alignment, up to 8 elements.
 ProblemShape representative(const ProblemShape& shape);
+// Different for different shapes.
+std::string describe(const ProblemShape& shape);
 
 class Problem {
  public:
@@ -35,8 +37,6 @@ class Problem {
   Problem(const Problem&) = delete;
 
   const ProblemShape& shape() const { return shape_; }
-  // Different for different shapes.
-  std::string describe() const;
   // Algorithms that heuristics propose, at most so many, the best first, for addresses that are multiples of
   // `alignment` bytes, and a workspace of so many bytes. Throws backend where there is none.
   static constexpr size_t kMostWorkspace = size_t{32} << 20;
