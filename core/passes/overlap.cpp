@@ -16,7 +16,7 @@ constexpr size_t kMostBytesStarted = size_t{256} << 20;
 class Overlap {
  public:
   Overlap(const Trace& trace, const Op& wait)
-      : trace_(trace), wait_(wait), written_(trace.store->size()), together_(trace.store->size()) {
+      : trace_(trace), wait_(wait), written_(trace.store->size()), group_of_(trace.store->size()) {
     for (const Write& w : trace.writes) written_[w.value] = true;
   }
 
@@ -25,12 +25,12 @@ class Overlap {
       return std::nullopt;
     order_ = order_starts(trace_);
     nodes_ = order_.nodes;
-    for (const Together& t : order_.together)
-      for (size_t i : t.starts) together_[trace_.nodes[i]->results[0]] = &t;
+    for (const StartGroup& t : order_.groups)
+      for (size_t i : t.starts) group_of_[trace_.nodes[i]->results[0]] = &t;
     for (const Node* n : trace_.nodes)
       if (is_wait(*n)) waits_.push_back(n);
     place_waits();
-    begin_together();
+    mark_groups();
     let_host_wait_once();
     if (nodes_ == trace_.nodes) return std::nullopt;
     Trace out = trace_;
@@ -75,25 +75,25 @@ class Overlap {
   // Before a start. Memory of what a unit gathers is bounded by when it starts.
   void open(const Node& n) {
     const Node* const own = wait_of_[n.results[0]];
-    const bool first = begun_.insert(together_[n.results[0]]).second || !together_[n.results[0]];
+    const bool first = begun_.insert(group_of_[n.results[0]]).second || !group_of_[n.results[0]];
     if (is_scatter(n)) {  // the whole of a gradient stays until its wait
       if (first) scattered_ += whole_bytes(n);
       while (first && scattered_ > most_scattered_ && !scatters_.empty()) end_oldest_scatters();
       scatters_.push_back(own);
     }
-    while (!together_[n.results[0]] && !open_.empty() && bytes_ + bytes_of(*own) > kMostBytesStarted)
+    while (!group_of_[n.results[0]] && !open_.empty() && bytes_ + bytes_of(*own) > kMostBytesStarted)
       close(open_.front());
     open_.push_back(own), bytes_ += bytes_of(*own);
   }
   // Those that began together.
   void end_oldest_scatters() {
-    const Together* const these = together_[scatters_.front()->args[0].v];
+    const StartGroup* const these = group_of_[scatters_.front()->args[0].v];
     scattered_ -= these ? these->bytes : dense_bytes(trace_.type(scatters_.front()->args[1].v));
     do {
       const Node* const oldest = scatters_.front();
       scatters_.pop_front();
       if (std::find(open_.begin(), open_.end(), oldest) != open_.end()) close(oldest);
-    } while (these && !scatters_.empty() && together_[scatters_.front()->args[0].v] == these);
+    } while (these && !scatters_.empty() && group_of_[scatters_.front()->args[0].v] == these);
   }
   void close(const Node* wait) {
     out_.push_back(wait);
@@ -102,22 +102,22 @@ class Overlap {
   }
   // Of all gradients that are added together.
   size_t whole_bytes(const Node& scatter) const {
-    const Together* const these = together_[scatter.results[0]];
+    const StartGroup* const these = group_of_[scatter.results[0]];
     return these ? these->bytes : dense_bytes(trace_.type(scatter.args[0].v));
   }
   size_t bytes_of(const Node& wait) const {
-    if (together_[wait.args[0].v]) return 0;
+    if (group_of_[wait.args[0].v]) return 0;
     return dense_bytes(trace_.type(wait.args[0].v)) + dense_bytes(trace_.type(wait.args[1].v));
   }
 
   // A start whose next one, before any wait, is of those that begin together with it.
-  void begin_together() {
-    const Together* next = nullptr;
+  void mark_groups() {
+    const StartGroup* next = nullptr;
     for (size_t i = nodes_.size(); i-- > 0;) {
       const Node& n = *nodes_[i];
       if (is_wait(n)) next = nullptr;
       if (!is_start(n)) continue;
-      const Together* const own = together_[n.results[0]];
+      const StartGroup* const own = group_of_[n.results[0]];
       const bool more = own && own == next;
       next = own;
       if (!own || (n.args[kMoreArg].i != 0) == more) continue;
@@ -144,12 +144,12 @@ class Overlap {
   const Op& wait_;
   StartOrder order_;
   std::vector<bool> written_;              // by value
-  std::vector<const Together*> together_;  // by value that a collective gives, before the wait; null: it begins alone
+  std::vector<const StartGroup*> group_of_;  // by value that a collective gives, before the wait; null: it begins alone
   std::vector<const Node*> nodes_, waits_;
   // While waits are placed.
   std::vector<const Node*> wait_of_, out_, open_;  // by what was started; open: in the order in which they were started
   std::deque<const Node*> scatters_;
-  std::set<const Together*> begun_;
+  std::set<const StartGroup*> begun_;
   size_t bytes_ = 0, scattered_ = 0, most_scattered_ = 0;
 };
 

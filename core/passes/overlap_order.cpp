@@ -59,7 +59,7 @@ class Order {
     });
     for (size_t i : order)
       if (!is_wait(node(i))) out.nodes.push_back(&node(i));
-    out.together = std::move(together_);
+    out.groups = std::move(groups_);
     return out;
   }
 
@@ -110,12 +110,12 @@ class Order {
   }
   size_t use_of(size_t start) const { return use_[node(start).results[0]]; }
 
-  void add_together(std::vector<size_t> starts, int64_t at) {
-    const auto number = static_cast<int64_t>(together_.size());
+  void add_group(std::vector<size_t> starts, int64_t at) {
+    const auto number = static_cast<int64_t>(groups_.size());
     size_t bytes = 0;
     for (size_t i : starts) at_[i] = at, group_[i] = number, bytes += whole_bytes(i);
     std::sort(starts.begin(), starts.end());
-    together_.push_back({std::move(starts), bytes});
+    groups_.push_back({std::move(starts), bytes});
   }
 
   // Gathers of parameters could all start at once. What they give is freed behind its uses: those of a unit start when
@@ -126,17 +126,17 @@ class Order {
     for (size_t i = 0; i < at_.size(); i++)
       if (is_parameter_gather(node(i)) && at_[i] == kInput) gathers.push_back(i);
     std::stable_sort(gathers.begin(), gathers.end(), [&](size_t a, size_t b) { return use_of(a) < use_of(b); });
-    std::vector<Together> units;
+    std::vector<StartGroup> units;
     for (size_t i : gathers) {
       if (units.empty() || unit_of(node(units.back().starts[0])) != unit_of(node(i))) units.emplace_back();
       units.back().starts.push_back(i), units.back().bytes += whole_bytes(i);
     }
     size_t most = 0, waiting = 0, first = 0;  // first: of those that may wait
-    for (const Together& unit : units) most = std::max(most, unit.bytes);
-    for (const Together& unit : units) {
+    for (const StartGroup& unit : units) most = std::max(most, unit.bytes);
+    for (const StartGroup& unit : units) {
       for (waiting += unit.bytes; waiting > most_ahead(most); first++) waiting -= units[first].bytes;
       const int64_t at = first > 0 ? static_cast<int64_t>(use_of(units[first - 1].starts[0])) - 1 : kInput;
-      add_together(unit.starts, at);
+      add_group(unit.starts, at);
     }
   }
 
@@ -155,10 +155,10 @@ class Order {
     for (size_t i : scatters) {
       Open& unit = open[unit_of(node(i))];
       if (!unit.starts.empty() && at_[i] >= static_cast<int64_t>(unit.use))
-        add_together(std::exchange(unit, {}).starts, unit.at);
+        add_group(std::exchange(unit, {}).starts, unit.at);
       unit.starts.push_back(i), unit.at = std::max(unit.at, at_[i]), unit.use = std::min(unit.use, use_of(i));
     }
-    for (auto& [number, unit] : open) add_together(unit.starts, unit.at);
+    for (auto& [number, unit] : open) add_group(unit.starts, unit.at);
   }
 
   // What prepares the operands of starts that wait, and views of what these give.
@@ -189,17 +189,17 @@ class Order {
       for_each_value(n.args, [&](ValueId v) { own = std::min(own, there[v]); });
       if (own == kNever) continue;
       at_[i] = std::max(own, static_cast<int64_t>(use_[n.results[0]]) - 1);
-      feeds_[i] = true, group_[i] = static_cast<int64_t>(together_.size());  // behind all that starts there
+      feeds_[i] = true, group_[i] = static_cast<int64_t>(groups_.size());  // behind all that starts there
     }
   }
 
   const Trace& trace_;
   std::vector<int64_t> at_;     // by node: behind which node it is
-  std::vector<int64_t> group_;  // by node: of `together_`, that it starts or prepares
+  std::vector<int64_t> group_;  // by node: of `groups_`, that it starts or prepares
   std::vector<bool> feeds_;     // by node: it starts a collective, or prepares the operands of some alone
   std::vector<bool> written_;   // by value
   std::vector<size_t> use_;     // by value
-  std::vector<Together> together_;
+  std::vector<StartGroup> groups_;
 };
 
 }  // namespace

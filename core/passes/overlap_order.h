@@ -9,15 +9,15 @@ bool is_start(const Node& n);
 bool is_wait(const Node& n);
 bool is_scatter(const Node& n);
 
-// Collectives of a unit of parameters that begin together.
-struct Together {
+// Collectives of a unit of parameters, which start as one.
+struct StartGroup {
   std::vector<size_t> starts;  // by node of the trace, ascending
   size_t bytes = 0;            // of the whole parameters, or gradients
 };
 
 struct StartOrder {
   std::vector<const Node*> nodes;  // without waits
-  std::vector<Together> together;
+  std::vector<StartGroup> groups;
 };
 
 // What may wait beside a computation, of collectives the largest of which has `most` bytes.
