@@ -30,13 +30,14 @@ struct CacheArtifacts : CompiledTest {
 
 constexpr const char* kFile = "THUNDER_TEST_ARTIFACTS";
 
-// Disabled because they end their process; the test below runs each in one of its own.
+// Disabled because it ends its process; the test below runs it in one of its own.
 TEST_F(CacheArtifacts, DISABLED_save) {
   run_some();
   ArtifactCounts counts;
   write_file(std::getenv(kFile), save_cache_artifacts(context->machine(), counts));
   std::_Exit(static_cast<int>(counts.cpu_kernels * 10 + loops::kernel_statistics().compiled));
 }
+// Disabled because it ends its process; the test below runs it in one of its own.
 TEST_F(CacheArtifacts, DISABLED_load) {
   const ArtifactCounts counts = load_cache_artifacts(context->machine(), read_file(std::getenv(kFile), 1 << 20));
   run_some();

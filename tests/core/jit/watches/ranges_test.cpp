@@ -34,7 +34,7 @@ TEST_F(Ranges, DISABLED_nothing) { std::_Exit(noted() == "nothing opened it" && 
 TEST_F(Ranges, stand_around_each_step_with_the_function_and_its_ops) {
   EXPECT_EQ(run_in_a_process(this_program(), "Ranges.DISABLED_steps", {{"THUNDER_NVTX", THUNDER_NVTX_STAND_IN}}), 0);
 }
-// The same.
+// Disabled because it ends its process; the test above runs it in one of its own.
 TEST_F(Ranges, DISABLED_steps) {
   const std::string text = noted();
   if (text == "[f: prims.exp][f: prims.sort]") std::_Exit(0);
