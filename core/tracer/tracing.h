@@ -37,9 +37,9 @@ class TracingRecorder : public Recorder {
   // Strides in elements, for the traced sizes.
   Sizes strides(ValueId v) const;
   bool is_contiguous(ValueId v) const;
-  void set_strides(ValueId v, const Sizes& strides) { strides_[v] = strides; }
-  // Reads the sizes as numbers on which it depends whether a reshape is a view.
-  void read_sizes_of_reshapes() const;
+  void set_strides(ValueId v, const Sizes& strides);
+  // Notes what decided whether reshapes of what is not dense are views.
+  void note_places_of_reshapes() const;
 
  protected:
   void recorded(const Node&) override;
@@ -53,10 +53,14 @@ class TracingRecorder : public Recorder {
   void abandon() override;
 
  private:
+  Shape stride_formulas(ValueId v) const;
+  const Node* made_by(ValueId v) const;  // the view, or null
+
   TracingScope& scope_;
   Aliases aliases_;
-  std::unordered_map<ValueId, Sizes> strides_;  // of what is not dense
-  std::vector<ValueId> reshaped_;   // operands and results of reshapes of that
+  std::unordered_map<ValueId, Shape> strides_;      // of views, and of inputs that are not dense
+  std::unordered_map<ValueId, const Node*> views_;  // by result, inside of ops, too
+  std::vector<const Node*> reshapes_;  // of a value among `strides_`
   bool closed_ = false;             // whether the op that just ended became a line
   std::vector<size_t> reads_;       // by open op: how many sizes had been looked at
 };
@@ -109,7 +113,7 @@ class TracingScope : public Scope {
   // Whether a tensor was written in place. Writes through views depend on strides, which depend on the sizes.
   bool wrote() const { return wrote_; }
   // Where lines are kept for other sizes: writes through views reach the same values for all of them.
-  void keep_views() const { recorder_->read_sizes_of_reshapes(); }
+  void keep_views() const { recorder_->note_places_of_reshapes(); }
   // Whether the memory of this proxy of the scope will be dense, for the traced sizes.
   bool is_contiguous(const Tensor& proxy);
   // Throws if a function that this thread traces has written the memory of a concrete tensor: it then holds what it

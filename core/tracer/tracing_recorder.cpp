@@ -80,14 +80,23 @@ Results TracingRecorder::leave(const OpDef& op, std::span<const Arg> args, const
 
 Sizes TracingRecorder::strides(ValueId v) const {
   const DimReads::Pause layout;  // matters to writes alone
-  if (auto it = strides_.find(v); it != strides_.end()) return it->second;
+  if (auto it = strides_.find(v); it != strides_.end()) return hint_sizes(it->second);
   return dense_strides(hint_sizes(type(v).shape));
+}
+
+void TracingRecorder::set_strides(ValueId v, const Sizes& strides) {
+  strides_[v] = Shape(strides.begin(), strides.end());
+}
+
+Shape TracingRecorder::stride_formulas(ValueId v) const {
+  const auto it = strides_.find(v);
+  return it == strides_.end() ? dense_stride_formulas(type(v).shape) : it->second;
 }
 
 // Sizes are read as numbers where it depends on them.
 bool TracingRecorder::is_contiguous(ValueId v) const {
   const auto it = strides_.find(v);
-  return it == strides_.end() || is_dense(hint_sizes(type(v).shape), it->second);
+  return it == strides_.end() || is_dense(hint_sizes(type(v).shape), hint_sizes(it->second));
 }
 
 bool TracingScope::is_contiguous(const Tensor& proxy) {
@@ -95,36 +104,37 @@ bool TracingScope::is_contiguous(const Tensor& proxy) {
   return recorder_->is_contiguous(proxy.value());
 }
 
-// The strides of a view come from the sizes of what it shows and from the numbers of the views on the way.
-void TracingRecorder::read_sizes_of_reshapes() const {
-  for (ValueId v : reshaped_) {
-    hint_sizes(type(v).shape);
-    for (const Node* view = aliases_.view_of(v); view; view = aliases_.view_of(view->args[0].v)) {
-      hint_sizes(type(view->args[0].v).shape);
-      for (const Arg& a : view->args)
-        if (a.kind == ArgKind::dims) hint_sizes(a.dim_list());
+// What decided of the views from the root to each of these reshapes: it is asked again, and noted.
+void TracingRecorder::note_places_of_reshapes() const {
+  std::unordered_map<ValueId, Shape> placed;
+  for (const Node* reshape : reshapes_) {
+    std::vector<const Node*> chain;
+    for (const Node* view = reshape; view; view = made_by(view->args[0].v)) chain.push_back(view);
+    for (; !chain.empty(); chain.pop_back()) {
+      const Node& view = *chain.back();
+      const ValueId base = view.args[0].v, made = view.results[0];
+      if (placed.contains(made)) continue;
+      const auto known = placed.find(base);
+      ViewAt<Dim> v{known == placed.end() ? stride_formulas(base) : known->second};
+      if (place_view(def(view), type(base).shape, view.args, type(made).shape, v)) placed[made] = v.strides;
     }
   }
 }
 
+const Node* TracingRecorder::made_by(ValueId v) const {
+  const auto it = views_.find(v);
+  return it == views_.end() ? nullptr : it->second;
+}
+
 void TracingRecorder::recorded(const Node& node) {
   if (!def(node).view) return;
-  if (node.op->name() == "prims.reshape" && strides_.contains(node.args[0].v))
-    reshaped_.insert(reshaped_.end(), {node.args[0].v, node.results[0]});
+  const ValueId base = node.args[0].v, made = node.results[0];
+  if (node.op->name() == "prims.reshape" && strides_.contains(base)) reshapes_.push_back(&node);
   const DimReads::Pause layout;
-  // The layout is decided on plain integers, as at run time.
-  std::vector<Shape> lists(node.args.size());
-  std::vector<Arg> args(node.args.begin(), node.args.end());
-  for (size_t i = 0; i < args.size(); i++) {
-    if (args[i].kind != ArgKind::dims) continue;
-    for (Dim d : args[i].dim_list()) lists[i].push_back(hint(d));
-    args[i] = Arg::dims(lists[i]);
-  }
-  const ValueId base = node.args[0].v;
-  ViewOf v{strides(base)};
-  if (!place_view(def(node), hint_sizes(type(base).shape), args, hint_sizes(type(node.results[0]).shape), v)) return;
+  ViewAt<Dim> v{stride_formulas(base)};
+  if (!place_view(def(node), type(base).shape, node.args, type(made).shape, v)) return;
   aliases_.add_view(node);
-  strides_[node.results[0]] = v.strides;
+  strides_[made] = v.strides, views_[made] = &node;
 }
 
 }  // namespace thunder

@@ -80,6 +80,8 @@ std::vector<size_t> reduced_dims(const Node& node, size_t rank) {
   return dims;
 }
 
+bool has_intervals(const PrimRow& row) { return row.role == Role::concat || row.prim == "prims.slice"; }
+
 std::vector<int64_t> slice_starts(const Node& node, const Store& store, size_t operand) {
   std::vector<int64_t> out(store.type(node.results[0]).rank(), 0);
   const auto take = [&](const Arg& given) {

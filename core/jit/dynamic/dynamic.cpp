@@ -180,14 +180,14 @@ std::unique_ptr<Entry> Dynamic::specialise_by_class(const Wanted& wanted, Traced
   for (const auto& c : traced.classes)
     if (auto entry = c->program_for(wanted, check)) return entry;
   if (traced.classes.size() == kMostClasses || traced.alone == kMostAlone) return nullptr;
-  std::string why;
-  auto derived = null_if_refused(why, [&] { return SizeClass::derive(wanted, *traced.program, check, why); });
-  traced.alone += !derived || derived->has_numbers();
+  SizeClass::Alone alone;
+  auto derived = null_if_refused(alone.why, [&] { return SizeClass::derive(wanted, *traced.program, check, alone); });
+  traced.alone += (!derived || derived->has_numbers()) && !alone.by_chance;
   if (wanted.context().logs(LogName::dynamic, LogLevel::info))
     wanted.context().log(LogLevel::info, LogName::dynamic, wanted.function.name(), "",
                        derived                      ? cat("lines for all sizes for which ", derived->text())
-                       : traced.alone == kMostAlone ? cat("each size is compiled in full: ", why)
-                                                    : cat("this size is compiled in full: ", why));
+                       : traced.alone == kMostAlone ? cat("each size is compiled in full: ", alone.why)
+                                                    : cat("this size is compiled in full: ", alone.why));
   if (!derived) return nullptr;
   traced.classes.insert(traced.classes.begin(), std::move(derived));
   return traced.classes.front()->program_for(wanted, check);

@@ -70,6 +70,15 @@ void keep_equal_sizes(const Trace& trace) {
       if (unnoted_hint(sizes[i]) == unnoted_hint(sizes[k])) compare(sizes[i], DimCondition::Is::equal, sizes[k]);
 }
 
+// The sizes that the class has for one value alone.
+std::vector<const DimExpr*> equal_to_numbers(const std::vector<DimCondition>& conditions) {
+  std::vector<const DimExpr*> out;
+  for (const DimCondition& c : conditions)
+    if (c.is == DimCondition::Is::equal && c.holds && c.a.constant() != c.b.constant())
+      out.push_back(c.a.constant() ? c.b.expr() : c.a.expr());
+  return out;
+}
+
 // The traces with these values in the place of their symbols.
 std::vector<Trace> with_sizes(std::span<const Trace> traces, const std::vector<int64_t>& symbols) {
   Substitution sizes(std::vector<Dim>(symbols.begin(), symbols.end()));
@@ -90,9 +99,9 @@ const char* find_obstacle(const Wanted& wanted) {
 }  // namespace
 
 std::unique_ptr<SizeClass> SizeClass::derive(const Wanted& wanted, const SymbolicProgram& of, InterruptCheck& check,
-                                             std::string& why) {
+                                             Alone& alone) {
   const SavedProgram& recorded = of.function->programs()[0];
-  if (const char* obstacle = find_obstacle(wanted)) return why = obstacle, nullptr;
+  if (const char* obstacle = find_obstacle(wanted)) return alone.why = obstacle, nullptr;
   const SymbolicInputs symbolic{of.recorded, recorded.formulas};
   KeptSymbols symbols = symbols_of(recorded, values_of_symbols(recorded, wanted.in));
   for (std::vector<size_t> kept; !(kept = numbers_of_kept(symbols)).empty();) {
@@ -102,15 +111,20 @@ std::unique_ptr<SizeClass> SizeClass::derive(const Wanted& wanted, const Symboli
     };
     auto lines = compile(
         {wanted.setup, wanted.in, check, recording, Effort::full, StageRows::lines});
-    if (reads.noted().empty()) {
-      if (!lines->guards.empty()) return why = "its lines read state of the host", nullptr;
+    std::vector<const DimExpr*> numbers = reads.noted();
+    if ((alone.by_chance = numbers.empty())) {
       keep_equal_sizes(lines->traces.back());
       note_region_choices(lines->traces.back(), wanted.context());
+      numbers = equal_to_numbers(reads.conditions());
+    }
+    if (numbers.empty()) {
+      if (!lines->guards.empty()) return alone.why = "its lines read state of the host", nullptr;
       lines->conditions = reads.conditions();
       return std::unique_ptr<SizeClass>(new SizeClass(of, std::move(lines), std::move(symbols)));
     }
-    why = cat("a size is looked at as a number: ", name(Dim(reads.noted()[0])));
-    for (const DimExpr* read : reads.noted())
+    alone.why = cat(name(Dim(numbers[0])), alone.by_chance ? " is equal to a size that does not vary"
+                                                           : " is looked at as a number");
+    for (const DimExpr* read : numbers)
       for (const Symbol& s : used_symbols(Dim(read))) symbols.kept[kept[static_cast<size_t>(s.number)]] = false;
   }
   return nullptr;
@@ -123,7 +137,8 @@ bool SizeClass::has_numbers() const {
 
 std::string SizeClass::text() const {
   std::vector<std::string> all;
-  for (const DimCondition& c : lines_->conditions) all.push_back(c.formula());
+  for (const DimCondition& c : lines_->conditions)
+    if (std::string one = c.formula(); std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
   if (has_numbers()) all.push_back("those that are looked at as numbers are the same");
   return all.empty() ? "nothing is asked of them" : join(all, ", ", [](auto& c) { return c; });
 }

@@ -9,10 +9,15 @@ namespace thunder {
 
 class SizeClass {
  public:
+  // Why sizes are compiled alone.
+  struct Alone {
+    std::string why;
+    bool by_chance = false;  // one is equal to a size that does not vary; others may be in a class
+  };
   // The class of these inputs, which fit the program. Null, and why: each size was looked at as a number, or the
   // program has what is made for each size anew. Throws what a stage reports, which may be no error with plain sizes.
   static std::unique_ptr<SizeClass> derive(const Wanted& wanted, const SymbolicProgram& of, InterruptCheck& check,
-                                           std::string& why);
+                                           Alone& alone);
   // The program for inputs that fit the symbolic one; null: they are of another class. Throws as a compile does.
   std::unique_ptr<Entry> program_for(const Wanted& wanted, InterruptCheck& check);
   // The conditions, as guards are written.
