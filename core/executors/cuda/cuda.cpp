@@ -16,10 +16,11 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr int64_t kBlocksOfMultiprocessor = 16;
 
-std::array<std::span<const Rule>, 16> all_rules() {
+std::array<std::span<const Rule>, 17> all_rules() {
   return {fill_rules(),  indexed_rules(), update_rules(), scan_rules(), pool_rules(),   order_rules(),
           integer_rules(), draw_rules(),  search_rules(), concat_rules(),   product_rules(),
-          scatter_rules(), permutation_rules(), rank_rules(), place_rules(), alignment_rules()};
+          scatter_rules(), permutation_rules(), rank_rules(), place_rules(), alignment_rules(),
+          attention_rules()};
 }
 
 // The first one that takes it; null: none.
@@ -54,7 +55,7 @@ std::string kernel_text(const Rule& rule, const NodeView& view) {
   constexpr std::string_view kernel = "void kernel(";
   text.replace(text.find(kernel), kernel.size(), cat("void ", kernel_name_of(rule), "("));
   return cat(loops::kCudaNarrowReals, loops::kCudaPrelude, loops::kCudaRowsPrelude,
-             type_definitions(rule.element(view)), text);
+             type_definitions(rule.element(view)), rule.constants ? rule.constants(view) : "", text);
 }
 
 bool claim(const NodeView& view, void*) {

@@ -43,6 +43,8 @@ struct Rule {
   std::array<const char*, CompiledNode::kMostSteps - 1> others = {};
   // The error message of a kernel that refuses something other than an index.
   std::string (*refused)(const NodeView&) = nullptr;
+  // Declarations that stand before the text. Null: none.
+  std::string (*constants)(const NodeView&) = nullptr;
 };
 
 std::span<const Rule> fill_rules();
@@ -61,6 +63,7 @@ std::span<const Rule> permutation_rules();
 std::span<const Rule> rank_rules();
 std::span<const Rule> place_rules();
 std::span<const Rule> alignment_rules();
+std::span<const Rule> attention_rules();
 
 // The sizes of a dense tensor as [outer, size, inner] around one of its dims.
 struct DimSizes {

@@ -1,6 +1,7 @@
 #include "executors/cuda/cudnn/cudnn.h"
 
 #include "base/text.h"
+#include "executors/cuda/attention/one_query.h"
 #include "executors/cuda/cudnn/attention.h"
 #include "executors/cuda/cudnn/convolution.h"
 #include "tracer/compile_settings.h"
@@ -14,11 +15,17 @@ using CudnnSessions = nvidia::Sessions<Session>;
 
 bool is_convolution(const NodeView& view) { return view.node.op->name().starts_with("prims.conv2d"); }
 
+// The executor `cuda` has kernels of its own for one query.
+bool runs_without_library(const NodeView& view) {
+  return view.node.op->name() == "scaled_dot_product_attention_forward" && cuda_kernels::is_one_query(view) &&
+         cuda_kernels::is_faster_than_library(view);
+}
+
 bool claim(const NodeView& view, void*) {
   const TensorType& t = view.store.type(view.node.results[0]);
   std::string why;
   if (kind(t.device) != kCudaKind || !Library::open(why)) return false;
-  if (!is_convolution(view)) return AttentionSizes::of(view).has_value();
+  if (!is_convolution(view)) return !runs_without_library(view) && AttentionSizes::of(view);
   return is_real(t.dtype);
 }
 
