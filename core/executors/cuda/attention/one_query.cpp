@@ -179,10 +179,12 @@ bool is_one_query(const NodeView& view) {
 }
 
 bool is_faster_than_library(const NodeView& view) {
-  constexpr int64_t kMostKeys = 512;
-  const Arg &key = view.node.args[kKey], &mask = view.node.args[kMask];
-  const Shape& k = view.store.type(key.v).shape;
-  return mask.present() && view.store.type(mask.v).dtype == DType::boolean && is_at_most(k[k.size() - 2], kMostKeys);
+  constexpr int64_t kMostKeys = 512, kMostRows = 64;  // a row has a block, and each a multiprocessor
+  const auto shape = [&](Place place) -> const Shape& { return view.store.type(view.node.args[place].v).shape; };
+  const Arg& mask = view.node.args[kMask];
+  const Shape &q = shape(kQuery), &k = shape(kKey);
+  return mask.present() && view.store.type(mask.v).dtype == DType::boolean && is_at_most(k[k.size() - 2], kMostKeys) &&
+         is_at_most(elements(Shape(q.begin(), q.end() - 1)), kMostRows);
 }
 
 std::span<const Rule> attention_rules() { return kRules; }
