@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -26,6 +27,14 @@ class Registry {
   const OpDef& get(std::string_view name) const;
   // All ops in the order in which they were added.
   std::vector<const OpDef*> all() const;
+  // What `make` gives of the built-in ops, such as parsed rules: made at the first call, and kept. Throws as it does.
+  template <class T>
+  const T& once(T (*make)(const Registry&)) const {
+    const std::lock_guard lock(made_mutex_);
+    std::shared_ptr<const void>& kept = made_[reinterpret_cast<const void*>(make)];
+    if (!kept) kept = std::make_shared<const T>(make(*this));
+    return *static_cast<const T*>(kept.get());
+  }
 
  private:
   // Lookup takes no lock: hash buckets are lists that only grow at the front.
@@ -40,6 +49,8 @@ class Registry {
   mutable std::array<std::atomic<const Entry*>, 4096> buckets_{};
   mutable std::mutex mutex_;  // of adding
   std::vector<std::unique_ptr<Entry>> entries_;
+  mutable std::mutex made_mutex_;
+  mutable std::map<const void*, std::shared_ptr<const void>> made_;  // by maker
 };
 
 }  // namespace thunder

@@ -63,6 +63,13 @@ bool is_rule_allowed(size_t rule, const TensorType& result, const void* context)
   return false;
 }
 
+std::vector<Rule> parse_algebra_rules(const Registry& registry) {
+  std::vector<Rule> rules;
+  rules.reserve(std::size(kAlgebraRules));
+  for (const AlgebraRow& row : kAlgebraRules) rules.emplace_back(row.rule, registry, "prims.");
+  return rules;
+}
+
 }  // namespace
 
 std::span<const AlgebraRow> algebra_rules() {
@@ -70,10 +77,7 @@ std::span<const AlgebraRow> algebra_rules() {
 }
 
 std::optional<Trace> algebra(const Trace& trace, PassContext& context) {
-  std::vector<Rule> rules;
-  rules.reserve(std::size(kAlgebraRules));
-  for (const AlgebraRow& row : kAlgebraRules) rules.emplace_back(row.rule, context.registry, "prims.");
-  return apply_rules(trace, context.registry, rules, is_rule_allowed, &context);
+  return apply_rules(trace, context.registry, context.registry.once(parse_algebra_rules), is_rule_allowed, &context);
 }
 
 }  // namespace thunder
