@@ -65,6 +65,20 @@ class CGroup : public scale::Group {
         engine_->call("broadcast",
                       [&] { return desc_.broadcast(group_, c.out, c.count, dtype, c.root, &request, desc_.user); });
         break;
+      case Collective::all_to_all:
+        require_function("all_to_all", desc_.all_to_all);
+        engine_->call("all_to_all",
+                      [&] { return desc_.all_to_all(group_, c.in, c.out, c.count, dtype, &request, desc_.user); });
+        break;
+      case Collective::ppermute:
+        require_function("send_receive", desc_.send_receive);
+        engine_->call("send_receive", [&] {
+          return desc_.send_receive(group_, c.in, c.passing.to, c.out, c.passing.from, c.count, dtype, &request,
+                                    desc_.user);
+        });
+        break;
+      case Collective::barrier:
+        break;  // the ranks have met
     }
     return request;
   }
@@ -91,6 +105,10 @@ class CGroup : public scale::Group {
   }
 
  private:
+  // All ranks have the same engine, and go on.
+  void require_function(const char* name, bool there) const {
+    require(there, "engine ", engine_->name, " has no ", name, ", which this collective is made of");
+  }
   static DType summed(DType d) { return d == DType::boolean ? DType::u8 : d; }
 
   const std::shared_ptr<CEngine> engine_;

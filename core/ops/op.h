@@ -19,6 +19,7 @@ namespace kernels {
 class DeviceKernel;  // how another device than the CPU runs an op (executors/cuda/kernels/device_kernel.h)
 }
 struct OpDef;
+struct RankRule;  // what an op makes of the ranks of an axis (ops/world_collectives.h)
 using Results = SmallVector<ValueId, 4>;
 
 // Result types of a prim: at most four.
@@ -135,6 +136,7 @@ struct OpRow {
   uint32_t tags = 0;
   std::string_view alias_of = {};  // the op of which this is another name
   Variant variant = {};
+  const RankRule* ranks = nullptr;  // of a prim that knows of ranks
 };
 
 // Refuses an incomplete row while compiling.
@@ -171,6 +173,7 @@ struct OpDef : Op {
   SamplesFn samples = nullptr;
   uint32_t tags = 0;
   CastPolicy autocast = CastPolicy::unsaid;
+  const RankRule* ranks = nullptr;
 
   bool has(OpTag tag) const { return tags & tag; }
   // Whether the kernel is a built-in one that gets narrow integers widened (ops/widened.h).

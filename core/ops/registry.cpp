@@ -27,6 +27,7 @@ OpDef::OpDef(const OpRow& row)
       samples(row.samples),
       tags(row.tags),
       autocast(row.autocast),
+      ranks(row.ranks),
       widens(!row.view && !(row.tags & kAnyElement)) {
   prim = row.decompose == nullptr;
 }
@@ -34,7 +35,7 @@ OpDef::OpDef(const OpRow& row)
 Registry::Registry() {
   const auto axes = std::make_shared<RankAxesSlot>();
   const auto add_row = [&](const OpRow& row) {
-    if (is_collective(row)) add(std::make_unique<CollectiveOp>(row, axes));
+    if (row.ranks) add(std::make_unique<CollectiveOp>(row, axes));
     else add(row);
   };
 #define THUNDER_OPS_FILE(stem) for (auto& row : stem##_ops) add_row(row);

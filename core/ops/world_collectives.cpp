@@ -1,5 +1,7 @@
 #include "ops/world_collectives.h"
 
+#include <cstring>
+
 #include "base/text.h"
 #include "base/thrown.h"
 #include "ops/kernels.h"
@@ -14,6 +16,10 @@ class OneRank : public RankAxes {
   int64_t index(std::string_view axis) override { return check(axis), 0; }
   Device device() const override { return Device::cpu; }
   Status* start(const CollectiveCall& call) override {
+    if (call.what == Collective::ppermute && passing_of(call, 0).from < 0) {
+      std::memset(call.out.data, 0, static_cast<size_t>(call.out.elements()) * size_of(call.out.dtype));
+      return nullptr;
+    }
     copy_strided(call.in, call.out);
     return nullptr;
   }
@@ -50,8 +56,6 @@ struct Dense {
   std::shared_ptr<std::byte[]> memory;  // of the copy; null: there is none
 };
 
-constexpr std::string_view kCollectivePrims[] = {"prims.all_reduce", "prims.all_gather", "prims.reduce_scatter",
-                                                 "prims.broadcast"};
 constexpr std::string_view kReductionNames[] = {"sum", "max", "min"};
 
 template <class T, size_t n>
@@ -60,13 +64,12 @@ T find_name(const std::string_view (&names)[n], std::string_view name) {
 }
 
 CollectiveCall call_of(const KernelArgs& k) {
-  CollectiveCall call{find_name<Collective>(kCollectivePrims, k.op->name()), k.args[1].text(), k.args[2].i};
-  if (call.what == Collective::all_gather || call.what == Collective::reduce_scatter)
-    call.more = k.args[kMoreArg].i != 0;
-  if (call.what == Collective::broadcast)
-    call.root = k.args[3].i;
-  else if (call.what != Collective::all_gather)
-    call.reduction = find_name<RankReduction>(kReductionNames, k.args[3].text());
+  const RankRule& rule = *k.op->ranks;
+  CollectiveCall call{rule.what, k.args[rule.axis].text(), k.args[rule.axis + 1u].i};
+  if (rule.more) call.more = k.args[rule.more].i != 0;
+  if (rule.root) call.root = k.args[rule.root].i;
+  if (rule.reduction) call.reduction = find_name<RankReduction>(kReductionNames, k.args[rule.reduction].text());
+  if (rule.sources) call.sources = k.args[rule.sources].dim_list(), call.targets = k.args[rule.targets].dim_list();
   return call;
 }
 
@@ -81,6 +84,16 @@ Status* on_dense(const KernelArgs& k, const CollectiveCall& call, Status* (RankA
 }
 
 }  // namespace
+
+Passing passing_of(const CollectiveCall& call, int64_t index) {
+  Passing found;
+  for (size_t i = 0; i < call.sources.size(); i++) {
+    const int64_t source = hint(call.sources[i]), target = hint(call.targets[i]);
+    if (source == index) found.to = target;
+    if (target == index) found.from = source;
+  }
+  return found;
+}
 
 Status* run_collective(const KernelArgs& k) {
   return catch_as_status([&]() -> Status* {

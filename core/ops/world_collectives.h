@@ -19,8 +19,21 @@ namespace thunder {
 
 class Accelerator;  // device/accelerator.h
 
-enum class Collective : uint8_t { all_reduce, all_gather, reduce_scatter, broadcast };
+enum class Collective : uint8_t { all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, ppermute, barrier };
 enum class RankReduction : uint8_t { sum, max, min };
+
+// How a prim that knows of ranks is declared (OpRow::ranks). Numbers are those of arguments; 0: it has none.
+struct RankRule {
+  enum class Kind : uint8_t { collective, wait, axis_index, shard, pvary } kind;
+  // What its result is along the axis: of each rank's own, the same on all ranks, or as its operand is.
+  enum class Result : uint8_t { varies, is_one, as_operand } result;
+  Collective what = {};  // of a collective
+  uint8_t axis = 1;      // its name
+  uint8_t reduction = 0, root = 0, sources = 0, targets = 0;
+  uint8_t unit = 0, more = 0;  // of fully_shard: the number of the unit; whether the next one begins with it
+  // Ranks may call it in programs of their own: it is never dropped or merged, and those of its axis keep their order.
+  bool ordered = false;
+};
 
 // One collective of this rank. Buffers are dense, in one memory, and do not overlap.
 struct CollectiveCall {
@@ -35,7 +48,14 @@ struct CollectiveCall {
   const char* where = nullptr;  // the user's "file:line", if it is known
   // The next one of this axis begins together with it: ranks agree once, and the engine is asked once.
   bool more = false;
+  std::span<const Dim> sources = {}, targets = {};  // of ppermute: ranks
 };
+
+// To whom a rank sends by a ppermute, and from whom it gets something; -1: nobody.
+struct Passing {
+  int64_t to = -1, from = -1;
+};
+Passing passing_of(const CollectiveCall& call, int64_t index);
 
 // The named axes of a context's world, along which its ranks are numbered from 0. Any thread.
 class RankAxes {
@@ -96,34 +116,42 @@ class RankAxesSlot {
   std::map<std::string, std::shared_ptr<scale::Engine>, std::less<>> engines_;
 };
 
-// A prim whose kernel finds the axes of its context.
+// A prim with a RankRule, whose kernel finds the axes of its context.
 struct CollectiveOp : OpDef {
-  CollectiveOp(const OpRow& row, std::shared_ptr<RankAxesSlot> of) : OpDef(row), slot(std::move(of)) {}
+  CollectiveOp(const OpRow& row, std::shared_ptr<RankAxesSlot> of) : OpDef(row), slot(std::move(of)) {
+    pure = !row.ranks->ordered;
+  }
   const std::shared_ptr<RankAxesSlot> slot;
 };
 
-// The kernel of all collectives; the registry makes a CollectiveOp of a row that has it.
+// The kernel of all collectives.
 Status* run_collective(const KernelArgs& k);
 Status* run_axis_index(const KernelArgs& k);
 Status* run_wait(const KernelArgs& k);
-inline bool is_collective(const OpRow& row) {
-  return row.reference == run_collective || row.reference == run_axis_index || row.reference == run_wait;
-}
 // For the executor that starts collectives and waits for them: its name, and what it runs.
 inline constexpr std::string_view kCollectivesExecutor = "collectives";
+inline bool is_of_ranks(const OpDef& op, RankRule::Kind kind) {
+  return op.ranks && op.ranks->kind == kind;
+}
 inline bool runs_collective(const OpDef& op) {
-  return op.reference == run_collective;
+  return is_of_ranks(op, RankRule::Kind::collective);
+}
+inline bool runs_collective(const OpDef& op, Collective what) {
+  return runs_collective(op) && op.ranks->what == what;
 }
 inline bool waits_for_collective(const OpDef& op) {
-  return op.reference == run_wait;
+  return is_of_ranks(op, RankRule::Kind::wait);
+}
+// The axis of a line that knows of ranks.
+inline std::string_view axis_of(const Node& n) {
+  return n.args[def(n).ranks->axis].text();
 }
 // Of the lines of a collective: the number of the unit of parameters (fully_shard) that it gathers, or whose gradients
 // it adds; 0: it is of none.
 inline int64_t unit_of(const Node& n) {
-  const std::string_view name = n.op->name();
-  return name == "prims.all_gather" || name == "prims.reduce_scatter" ? n.args[4].i : 0;
+  const RankRule* const rule = def(n).ranks;
+  return rule && rule->unit ? n.args[rule->unit].i : 0;
 }
-inline constexpr size_t kMoreArg = 5;  // of those that have units
 // Starts it. `where`: the user's line, or null; `device`: of the buffers, which are dense there; null: the CPU. The
 // result is dense.
 Status* start_collective(const KernelArgs& k, Accelerator* device, const char* where);

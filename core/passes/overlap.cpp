@@ -120,9 +120,9 @@ class Overlap {
       const StartGroup* const own = group_of_[n.results[0]];
       const bool more = own && own == next;
       next = own;
-      if (!own || (n.args[kMoreArg].i != 0) == more) continue;
+      if (!own || (n.args[def(n).ranks->more].i != 0) == more) continue;
       std::vector<Arg> args(n.args.begin(), n.args.end());
-      args[kMoreArg] = Arg::boolean(more);
+      args[def(n).ranks->more] = Arg::boolean(more);
       nodes_[i] = trace_.store->node(n.op, args, n.results, {}, n.where, n.executor);
     }
   }

@@ -17,7 +17,7 @@ bool is_start(const Node& n) {
   return n.executor && n.executor == kCollectivesExecutor && runs_collective(def(n));
 }
 bool is_scatter(const Node& n) {
-  return is_start(n) && n.op->name() == "prims.reduce_scatter";
+  return is_start(n) && runs_collective(def(n), Collective::reduce_scatter);
 }
 
 namespace {
@@ -85,8 +85,17 @@ class Order {
     }
   }
 
+  // Where ranks may have other programs, the order of lines is all that they have in common.
+  std::map<std::string_view, int64_t> axes_in_order() const {
+    std::map<std::string_view, int64_t> found;
+    for (const Node* n : trace_.nodes)
+      if (is_start(*n) && def(*n).ranks->ordered) found[axis_of(*n)] = kInput;
+    return found;
+  }
+
   void place_at_operands() {
     std::vector<int64_t> producer(written_.size(), kInput);  // by value: behind which node it is there
+    auto last = axes_in_order();                             // behind which node the last of each of them starts
     for (size_t i = 0; i < at_.size(); i++) {
       at_[i] = static_cast<int64_t>(i);
       if (feeds_[i]) {
@@ -94,6 +103,9 @@ class Order {
         for_each_value(node(i).args, [&](ValueId v) { ready = std::max(ready, producer[v]); });
         at_[i] = ready;
       }
+      if (is_start(node(i)))
+        if (const auto axis = last.find(axis_of(node(i))); axis != last.end())
+          axis->second = at_[i] = std::max(at_[i], axis->second);
       for (ValueId r : node(i).results) producer[r] = at_[i];
     }
   }

@@ -10,7 +10,7 @@ namespace thunder {
 namespace {
 
 bool is_gather(const Node& n) {
-  return n.op->name() == "prims.all_gather" && unit_of(n) != 0;
+  return runs_collective(def(n), Collective::all_gather) && unit_of(n) != 0;
 }
 bool is_convert(const Node& n) {
   return n.op->name() == "prims.convert";

@@ -14,7 +14,7 @@ namespace thunder {
 namespace {
 
 bool is_shard(const Node& n) {
-  return n.op->name() == "prims.shard";
+  return is_of_ranks(def(n), RankRule::Kind::shard);
 }
 
 template <class F>
@@ -26,10 +26,7 @@ bool any_inside(const Node& n, F&& f) {
 
 // Ops that know of ranks say themselves where their operands differ.
 bool knows_ranks(const Node& n) {
-  return any_inside(n, [](const Node& inner) {
-    return runs_collective(def(inner)) || inner.op->name() == "prims.axis_index" || inner.op->name() == "prims.pvary" ||
-           is_shard(inner);
-  });
+  return any_inside(n, [](const Node& inner) { return def(inner).ranks != nullptr; });
 }
 bool draws(const Node& n) {
   return any_inside(n, [](const Node& inner) { return def(inner).has(kRandom); });
@@ -114,11 +111,10 @@ class Vary {
   void mark_varying(const Node& n) {
     for (const Node* inner : n.body) mark_varying(*inner);
     if (!n.body.empty()) return;  // its results are theirs
-    const std::string_view name = n.op->name();
-    const bool of_ranks = runs_collective(def(n)) || name == "prims.axis_index" || name == "prims.pvary" || is_shard(n);
     bool varies = reads_varying(n);
-    if (of_ranks && n.args[name == "prims.axis_index" ? 0 : 1].text() == axis_)
-      varies = name != "prims.all_reduce" && name != "prims.broadcast";
+    const RankRule* const rule = def(n).ranks;
+    if (rule && rule->result != RankRule::Result::as_operand && axis_of(n) == axis_)
+      varies = rule->result == RankRule::Result::varies;
     for (ValueId r : n.results) varies_[r] = varies;
     if (n.op == grad_)  // as the values are by which it is taken
       for (size_t i = 0; i < n.results.size(); i++) varies_[n.results[i]] = varies_[n.args[1].value_list()[i]];
@@ -153,7 +149,7 @@ std::optional<Trace> vary(const Trace& trace, PassContext& context) {
   std::map<std::string_view, int64_t> axes;
   for (const Node* n : trace.nodes)
     for_each_inside(*n, [&](const Node& inner) {
-      if (is_shard(inner)) axes.emplace(inner.args[1].text(), inner.args[2].i);
+      if (is_shard(inner)) axes.emplace(axis_of(inner), inner.args[2].i);
     });
   if (axes.empty()) return std::nullopt;
   Trace now = trace;

@@ -11,7 +11,8 @@
 namespace thunder::scale {
 namespace {
 
-constexpr std::string_view kNames[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast"};
+constexpr std::string_view kNames[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
+                                       "all_to_all", "ppermute",   "barrier"};
 constexpr std::string_view kReductions[] = {"sum", "max", "min"};
 
 // Looking whether a device is done, the host first only yields: most of what it waits for is a step of training.
@@ -20,10 +21,6 @@ constexpr std::chrono::microseconds kLookApart{50};
 
 void check(Status* failed) {
   if (failed) throw Error(Ref<Status>::adopt(failed));
-}
-
-size_t bytes_of(const Buffer& b) {
-  return static_cast<size_t>(b.elements()) * size_of(b.dtype);
 }
 
 }  // namespace
@@ -35,7 +32,9 @@ std::string collective_text(const CollectiveCall& call) {
       cat(what, "(", name(call.in.dtype), "[", join(shape, ", ", [](int64_t n) { return std::to_string(n); }), "]");
   if (call.what == Collective::broadcast)
     text += cat(", from rank ", call.root);
-  else if (call.what != Collective::all_gather)
+  for (size_t i = 0; i < call.sources.size(); i++)
+    text += cat(", ", hint(call.sources[i]), " to ", hint(call.targets[i]));
+  if (call.what == Collective::all_reduce || call.what == Collective::reduce_scatter)
     text += cat(", ", kReductions[static_cast<size_t>(call.reduction)]);
   return text + ")";
 }
@@ -60,13 +59,17 @@ void CollectiveTask::add(const std::string& text, const CollectiveCall* call) {
   text_ += text + "; ";
   own_.digest = hash_text(text_);
   shown_ += cat(shown_.empty() ? "" : ", ", text, call && call->where ? cat(" [at ", call->where, "]") : "");
-  if (!call || call->in.elements() == 0) return;
+  if (!call || call->what == Collective::barrier || call->in.elements() == 0) return;
   GroupCall one{call->what, call->reduction, static_cast<int32_t>(call->root)};
   one.dtype = call->in.dtype, one.device = call->device;
   one.in = call->in.data, one.out = call->out.data;
   one.count = call->what == Collective::reduce_scatter ? call->out.elements() : call->in.elements();
+  if (call->what == Collective::all_to_all) one.count /= group_->ranks();
+  one.passing = passing_of(*call, group_->rank());
+  const bool passes = call->what != Collective::ppermute || one.passing.to >= 0 || one.passing.from >= 0;
   keeps_.push_back(call->keeps);
   if (call->device) {
+    if (!passes) return;
     if (!end_) after_ = exchange_of(*call->device).event(false), end_ = exchange_of(*call->device).event(false);
     check(after_->record(call->device->native_stream()));
     one.after = after_.get(), one.over = end_.get();
@@ -76,8 +79,9 @@ void CollectiveTask::add(const std::string& text, const CollectiveCall* call) {
     one.out = result.memory.get();
     if (call->what == Collective::broadcast && call->root == group_->rank())
       std::memcpy(one.out, call->in.data, bytes);
+    if (call->what == Collective::ppermute && one.passing.from < 0) std::memset(one.out, 0, bytes);
   }
-  calls_.push_back(one);
+  if (passes) calls_.push_back(one);
 }
 
 std::string CollectiveTask::text() const {

@@ -86,6 +86,10 @@ class CollectiveTask : public Task {
   std::vector<Kept> kept_;
 };
 
+inline size_t bytes_of(const Buffer& b) {
+  return static_cast<size_t>(b.elements()) * size_of(b.dtype);
+}
+
 // "all_reduce(f32[10], sum)".
 std::string collective_text(const CollectiveCall& call);
 

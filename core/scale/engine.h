@@ -18,7 +18,8 @@ inline constexpr Code kDeadlineExceeded{4};
 inline constexpr Code kUnavailable{14};
 
 // One collective of a group: `count` elements of `in`. all_gather: of each rank; reduce_scatter: of the result;
-// broadcast: from `in` to `out`, on the CPU in place, in `out`.
+// broadcast: from `in` to `out`, on the CPU in place, in `out`; all_to_all: for each rank; ppermute: of what `passing`
+// says, if it says any. Never a barrier.
 struct GroupCall {
   Collective what;
   RankReduction reduction = RankReduction::sum;
@@ -27,6 +28,7 @@ struct GroupCall {
   void* out = nullptr;
   int64_t count = 0;
   DType dtype = DType::u8;
+  Passing passing = {};
   Accelerator* device = nullptr;  // of both; null: the CPU
   // On a device: what it begins behind, and what is recorded behind it. Null: behind all that the device does by now.
   DeviceEvent *after = nullptr, *over = nullptr;

@@ -1,5 +1,6 @@
 // The collectives that a world starts, and what waits for them.
 #include <algorithm>
+#include <cstring>
 
 #include "base/thrown.h"
 #include "scale/collective.h"
@@ -44,15 +45,33 @@ void World::meet(const AxisGroup& on, const std::string& text) {
   if (Status* failed = end_last()) throw Error(Ref<Status>::adopt(failed));
 }
 
+namespace {
+
+Status* copied(const CollectiveCall& call) {
+  if (call.device) return copy_on_device(*call.device, call.in, call.out);
+  copy_strided(call.in, call.out);
+  return nullptr;
+}
+// What no engine writes of a result: a barrier's, and on a device those of a ppermute to whom nobody sends.
+Status* with_own_part(const CollectiveCall& call, const AxisGroup& on) {
+  if (call.what == Collective::barrier) return copied(call);
+  if (call.what != Collective::ppermute || !call.device || passing_of(call, on.index).from >= 0) return nullptr;
+  return call.device->fill_with_zeros(call.out.data, bytes_of(call.out));
+}
+
+}  // namespace
+
 Status* World::start(const CollectiveCall& call) {
   return catch_as_status([&]() -> Status* {
     const AxisGroup& on = find(call.axis);
     if (on.group) {
+      if (Status* failed = with_own_part(call, on)) return failed;
       begin(on, collective_text(call), &call);
       return call.out.elements() ? nullptr : end_last();
     }
-    if (call.device) return copy_on_device(*call.device, call.in, call.out);
-    copy_strided(call.in, call.out);
+    if (call.what != Collective::ppermute || passing_of(call, 0).from == 0) return copied(call);
+    if (call.device) return call.device->fill_with_zeros(call.out.data, bytes_of(call.out));
+    std::memset(call.out.data, 0, bytes_of(call.out));
     return nullptr;
   });
 }

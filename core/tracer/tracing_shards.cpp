@@ -9,7 +9,7 @@ namespace {
 
 // Along an axis; "": any.
 bool has_collective(const Node& n, std::string_view axis) {
-  if (runs_collective(def(n))) return axis.empty() || n.args[1].text() == axis;
+  if (runs_collective(def(n))) return axis.empty() || axis_of(n) == axis;
   return std::any_of(n.body.begin(), n.body.end(), [&](const Node* inner) { return has_collective(*inner, axis); });
 }
 

@@ -486,6 +486,23 @@ static inline thunder_tensor *th_at_all_reduce_opt(const char *where, thunder_sc
 }
 #define th_all_reduce_opt(...) th_at_all_reduce_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* all_to_all(tensor input, str axis='world', int split_dim=0, int concat_dim=0) -> tensor
+ * The parts, along split_dim, that the ranks of an axis have for this one, joined along concat_dim in the order of ranks: rank i has the i-th part of each. */
+static inline thunder_tensor *th_at_all_to_all(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "all_to_all", a, 1, NULL, &r, 1, where);
+}
+#define th_all_to_all(...) th_at_all_to_all(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_all_to_all_opt(const char *where, thunder_scope *s, thunder_tensor *input, const char *axis, int64_t split_dim, int64_t concat_dim)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), axis ? thunder_any_str(axis, strlen(axis)) : thunder_any_none(), thunder_any_i64(split_dim), thunder_any_i64(concat_dim) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "all_to_all", a, 4, NULL, &r, 1, where);
+}
+#define th_all_to_all_opt(...) th_at_all_to_all_opt(THUNDER_HERE, __VA_ARGS__)
+
 /* allclose(tensor input, tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> tensor
  * Whether isclose holds for all elements, as a 0-d boolean. */
 static inline thunder_tensor *th_at_allclose(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
@@ -1005,6 +1022,23 @@ static inline thunder_tensor *th_at_baddbmm_opt_(const char *where, thunder_scop
     return thunder_op_invoke(s, "baddbmm_", a, 5, NULL, &r, 1, where);
 }
 #define th_baddbmm_opt_(...) th_at_baddbmm_opt_(THUNDER_HERE, __VA_ARGS__)
+
+/* barrier(tensor input, str axis='world') -> tensor
+ * The input, once all ranks of an axis are here. */
+static inline thunder_tensor *th_at_barrier(const char *where, thunder_scope *s, thunder_tensor *input)
+{
+    const thunder_any a[1] = { thunder_any_tensor(input) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "barrier", a, 1, NULL, &r, 1, where);
+}
+#define th_barrier(...) th_at_barrier(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_barrier_opt(const char *where, thunder_scope *s, thunder_tensor *input, const char *axis)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), axis ? thunder_any_str(axis, strlen(axis)) : thunder_any_none() };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "barrier", a, 2, NULL, &r, 1, where);
+}
+#define th_barrier_opt(...) th_at_barrier_opt(THUNDER_HERE, __VA_ARGS__)
 
 /* batch_norm(tensor input, tensor? running_mean, tensor? running_var, tensor? weight=None, tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> tensor
  * Each channel standardised, by the batch's own statistics when training, then scaled and shifted. Leaves the running statistics alone: see batch_norm_update. */
@@ -6398,6 +6432,16 @@ static inline thunder_tensor *th_at_pow_(const char *where, thunder_scope *s, th
     return thunder_op_invoke(s, "pow_", a, 2, NULL, &r, 1, where);
 }
 #define th_pow_(...) th_at_pow_(THUNDER_HERE, __VA_ARGS__)
+
+/* ppermute(tensor input, str axis, int[] sources, int[] targets) -> tensor
+ * The input of the rank that sends to this one: each of sources, which are ranks of an axis, sends to the rank at its place in targets. Ranks to which nobody sends have zeros. */
+static inline thunder_tensor *th_at_ppermute(const char *where, thunder_scope *s, thunder_tensor *input, const char *axis, const thunder_dim *sources, size_t n_sources, const thunder_dim *targets, size_t n_targets)
+{
+    const thunder_any a[4] = { thunder_any_tensor(input), axis ? thunder_any_str(axis, strlen(axis)) : thunder_any_none(), thunder_any_dims(sources, n_sources), thunder_any_dims(targets, n_targets) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "ppermute", a, 4, NULL, &r, 1, where);
+}
+#define th_ppermute(...) th_at_ppermute(THUNDER_HERE, __VA_ARGS__)
 
 /* prelu(tensor input, tensor weight) -> tensor
  * The input where it is positive, else weight times it: one weight, or one a channel. */

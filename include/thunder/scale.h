@@ -119,6 +119,12 @@ typedef struct thunder_engine_desc { /* copied */
     /* Ranks were given up: what was begun may never be done, and nothing may wait for it. From any thread; may be NULL. */
     void (*give_up)(void *user);
     void (*destroy)(void *user);
+    /* As all_reduce and its like; an engine without them refuses these collectives. all_to_all: `count` elements for each rank, and from
+     * each, in the order of ranks. send_receive: sends to rank `to` and receives from rank `from`, where they are not -1. */
+    thunder_status *(*all_to_all)(void *group, const void *in, void *out, int64_t count, thunder_dtype dtype, uint64_t *out_request,
+        void *user);
+    thunder_status *(*send_receive)(void *group, const void *in, int64_t to, void *out, int64_t from, int64_t count, thunder_dtype dtype,
+        uint64_t *out_request, void *user);
 } thunder_engine_desc;
 /* [S] From now on the option "engine" of meshes can name it. */
 THUNDER_CHECK thunder_status *thunder_context_add_engine(thunder_context *context,

@@ -109,6 +109,29 @@ static thunder_status *broadcast(void *of, void *data, int64_t count, thunder_dt
     return NULL;
 }
 
+static thunder_status *all_to_all(void *of, const void *in, void *out, int64_t count, thunder_dtype dtype, uint64_t *request, void *user)
+{
+    (void)user;
+    const size_t bytes = bytes_of(count, dtype);
+    const meeting *m = come(of, in, out, request);
+    for (size_t to = 0; m && to < 2; to++)
+        for (size_t from = 0; from < 2; from++) memcpy((char *)m->out[to] + from * bytes, (const char *)m->in[from] + to * bytes, bytes);
+    return NULL;
+}
+
+/* Between the two of them alone. */
+static thunder_status *send_receive(void *of, const void *in, int64_t to, void *out, int64_t from, int64_t count, thunder_dtype dtype,
+    uint64_t *request, void *user)
+{
+    const int own = ((group *)of)->rank;
+    (void)user;
+    CHECK((to == -1 || to == 1 - own) && (from == -1 || from == 1 - own));
+    const meeting *m = come(of, to < 0 ? NULL : in, from < 0 ? NULL : out, request);
+    for (int rank = 0; m && rank < 2; rank++)
+        if (m->out[rank] && m->in[1 - rank]) memcpy(m->out[rank], m->in[1 - rank], bytes_of(count, dtype));
+    return NULL;
+}
+
 static thunder_status *test(void *of, uint64_t *request, int32_t *done, void *user)
 {
     const group *g = of;
@@ -147,7 +170,7 @@ static void destroy(void *user)
 static thunder_engine_desc described(void)
 {
     const thunder_engine_desc desc = { sizeof desc, "pair", (void *)&given_up, open_world, split, close_group, all_reduce, all_gather,
-        reduce_scatter, broadcast, test, send_note, receive_note, give_up, destroy };
+        reduce_scatter, broadcast, test, send_note, receive_note, give_up, destroy, all_to_all, send_receive };
     return desc;
 }
 
@@ -191,6 +214,10 @@ static void *run_rank(void *arg)
     expect(s, th_all_gather(s, x), 4, (const float[]){ 1, 10, 1, 20 });
     expect(s, th_reduce_scatter(s, x), 1, (const float[]){ rank ? 30 : 2 });
     expect(s, th_broadcast_opt(s, x, "data", 1), 2, (const float[]){ 1, 20 });
+    const thunder_dim one[] = { 0 }, other[] = { 1 };
+    expect(s, th_all_to_all(s, x), 2, rank ? (const float[]){ 10, 20 } : (const float[]){ 1, 1 });
+    expect(s, th_ppermute(s, x, "data", one, 1, other, 1), 2, rank ? (const float[]){ 1, 10 } : (const float[]){ 0, 0 });
+    expect(s, th_barrier(s, x), 2, mine);
     OK(thunder_mesh_barrier(mesh, NULL));
     fails_at = 0;
     th_all_reduce(s, x);

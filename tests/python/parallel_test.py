@@ -22,7 +22,8 @@ class Parallel(unittest.TestCase):
     def test_collectives_of_one_rank_give_what_they_get(self):
         x = th.tensor([1.0, 2.0])
         for f in (lambda t: th.all_reduce(t, "data", "mean"), lambda t: th.all_gather(t, "data"), lambda t: th.broadcast(t, "data"),
-                  lambda t: th.reduce_scatter(t, "data"), lambda t: th.pvary(t, "data")):
+                  lambda t: th.reduce_scatter(t, "data"), lambda t: th.pvary(t, "data"), lambda t: th.all_to_all(t, "data"),
+                  lambda t: th.ppermute(t, "data", [0], [0]), lambda t: th.barrier(t, "data")):
             np.testing.assert_array_equal(f(x), x)
             np.testing.assert_array_equal(th.compile(f)(x), x)
 

@@ -32,7 +32,16 @@ def check_values(np, th, mesh):
                 cases.append((lambda t, name=name: th.all_reduce(t, "data", name), f(0)))
             if real:
                 cases.append((lambda t: th.all_reduce(t, "data", "mean"), stacked.mean(0)))
+            ring = [(r + 1) % ranks for r in range(ranks)]
+            cases.append((lambda t, ring=ring: th.ppermute(t, "data", list(range(ranks)), ring), all_ranks[rank - 1]))
+            cases.append((lambda t: th.ppermute(t, "data", [0], [ranks - 1]), all_ranks[0] * (rank == ranks - 1)))
+            cases.append((lambda t: th.barrier(t, "data"), all_ranks[rank]))
             for dim in range(len(shape)):
+                parts = [np.concatenate([part * (r + 1) for r in range(ranks)], dim) for part in all_ranks]
+                for to in range(len(shape)):
+                    if dtype != "bool":
+                        cases.append((lambda t, dim=dim, to=to: th.all_to_all(th.cat([t * (r + 1) for r in range(ranks)], dim), "data", dim, to),
+                                      np.concatenate([np.split(part, ranks, dim)[rank] for part in parts], to)))
                 cases.append((lambda t, dim=dim: th.all_gather(t, "data", dim), np.concatenate(all_ranks, dim)))
                 if dtype != "bool":
                     wide = np.concatenate([stacked.sum(0)] * ranks, dim)
@@ -75,6 +84,13 @@ def check_gradients(np, th, mesh):
     np.testing.assert_allclose(gradient(lambda x, w: (th.reduce_scatter(th.cat([x] * ranks), "data") * w).sum()), total)
     np.testing.assert_allclose(gradient(lambda x, w: (th.broadcast(x, "data") * th.broadcast(w, "data")).sum()),
                                weights[0] if rank == 0 else 0 * weights[0])
+    # What each rank made of a part comes back to where it was.
+    np.testing.assert_allclose(gradient(lambda x, w: (th.all_to_all(th.cat([x] * ranks), "data") * th.cat([w] * ranks)).sum()), total)
+    ring = [(r + 1) % ranks for r in range(ranks)]
+    np.testing.assert_allclose(gradient(lambda x, w: (th.ppermute(x, "data", list(range(ranks)), ring) * w).sum()), weights[(rank + 1) % ranks])
+    np.testing.assert_allclose(gradient(lambda x, w: (th.ppermute(x, "data", [ranks - 1], [0]) * w).sum()),
+                               weights[0] if rank == ranks - 1 else 0 * weights[0])
+    np.testing.assert_allclose(gradient(lambda x, w: (th.barrier(x, "data") * w).sum()), weights[rank])
     try:
         gradient(lambda x, w: th.all_reduce((x * w).sum(), "data", "max"))
         raise AssertionError("the max has a gradient")
@@ -89,6 +105,8 @@ def check_batches(np, th, mesh):
     for f, wanted in ((lambda t: th.all_reduce(t, "data"), sum(rows)),
                       (lambda t: th.all_gather(t, "data"), np.concatenate(rows, 1)),
                       (lambda t: th.reduce_scatter(th.cat([t] * ranks), "data"), sum(rows)),
+                      (lambda t: th.all_to_all(th.cat([t] * ranks), "data"), np.concatenate(rows, 1)),
+                      (lambda t: th.ppermute(t, "data", [0], [ranks - 1]), rows[0] * (rank == ranks - 1)),
                       (lambda t: th.pvary(t, "data") + th.broadcast(t, "data"), rows[rank] + rows[0])):
         np.testing.assert_allclose(np.array(th.vmap(f)(x).tolist()), wanted)
 

@@ -29,6 +29,7 @@ class ThreadHub {
   std::atomic<int> begun{0};  // collectives
   std::atomic<int64_t> mute{-1};  // a rank that hears and says nothing
   std::map<int64_t, std::deque<std::string>> notes;  // for each rank of the world
+  std::map<std::string, std::deque<std::string>> messages;  // from one rank of a group to another
 
  private:
   std::map<std::string, Meeting> meetings_;
@@ -45,6 +46,7 @@ class ThreadGroup : public scale::Group {
   }
   uint64_t begin(const scale::GroupCall& call) override {
     hub_.begun++;
+    if (call.what == Collective::ppermute) return pass(call);
     auto& all = hub_.meeting(cat(key_, "#", calls_), static_cast<size_t>(ranks_));
     all.calls[static_cast<size_t>(rank_)] = call, all.came[static_cast<size_t>(rank_)] = true;
     if (--all.missing == 0)
@@ -63,10 +65,27 @@ class ThreadGroup : public scale::Group {
     return first;
   }
   bool test(uint64_t& request) override {
+    if (request == kPassing) return has_received();
     return hub_.meeting(cat(key_, "#", request), static_cast<size_t>(ranks_)).missing == 0;
   }
 
  private:
+  static constexpr uint64_t kPassing = UINT64_MAX;
+  uint64_t pass(const scale::GroupCall& call) {
+    const size_t bytes = static_cast<size_t>(call.count) * size_of(call.dtype);
+    if (call.passing.to >= 0)
+      hub_.messages[cat(key_, "#", rank_, ">", call.passing.to)].emplace_back(static_cast<const char*>(call.in), bytes);
+    passing_ = call;
+    return kPassing;
+  }
+  bool has_received() {
+    if (passing_.passing.from < 0) return true;
+    auto& waiting = hub_.messages[cat(key_, "#", passing_.passing.from, ">", rank_)];
+    if (waiting.empty()) return false;
+    waiting.front().copy(static_cast<char*>(passing_.out), waiting.front().size());
+    waiting.pop_front();
+    return true;
+  }
   static void compute(const std::vector<scale::GroupCall>& calls, size_t rank) {
     const scale::GroupCall& own = calls[rank];
     const size_t bytes = static_cast<size_t>(own.count) * size_of(own.dtype);
@@ -75,6 +94,9 @@ class ThreadGroup : public scale::Group {
       for (size_t r = 0; r < calls.size(); r++) std::memcpy(out + r * bytes, calls[r].in, bytes);
     else if (own.what == Collective::broadcast)
       std::memmove(out, calls[static_cast<size_t>(own.root)].out, bytes);
+    else if (own.what == Collective::all_to_all)
+      for (size_t r = 0; r < calls.size(); r++)
+        std::memcpy(out + r * bytes, static_cast<const std::byte*>(calls[r].in) + rank * bytes, bytes);
     else
       by_element(own.dtype, [&](auto zero) {
         using T = decltype(zero);
@@ -97,6 +119,7 @@ class ThreadGroup : public scale::Group {
   const int64_t rank_, ranks_;
   int splits_ = 0;
   uint64_t calls_ = 0;
+  scale::GroupCall passing_{};
 };
 
 class ThreadEngine : public scale::Engine {

@@ -60,7 +60,9 @@ constexpr std::string_view kNoFunction = "no engine has such a function", kFacto
 constexpr Row kRows[] = {
     unsupported("prims.all_gather", kRanks),
     unsupported("prims.all_reduce", kRanks),
+    unsupported("prims.all_to_all", kRanks),
     unsupported("prims.axis_index", kRanks),
+    unsupported("prims.barrier", kRanks),
     unsupported("prims.broadcast", kRanks),
     unsupported("prims.cholesky", kFactors),
     unsupported("prims.cofactors", kFactors),
@@ -95,6 +97,7 @@ constexpr Row kRows[] = {
     unsupported("prims.nextafter", "ONNX has no op on the bits of reals"),
     unsupported("prims.poisson", kSteps),
     unsupported("prims.polygamma", kFunction),
+    unsupported("prims.ppermute", kRanks),
     unsupported("prims.pvary", kRanks),
     unsupported("prims.qr", kFactors),
     unsupported("prims.reduce_scatter", kRanks),

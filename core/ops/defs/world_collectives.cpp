@@ -63,6 +63,34 @@ Results reduce_scatter(Call& c) {
   });
 }
 
+// The parts along one dim, each of them joined along another.
+Results all_to_all(Call& c) {
+  const int64_t ranks = ranks_of(c, 1);
+  Builder& b = c.builder;
+  Var x = c.var(0);
+  c.require(x.rank() > 0, "input must have a dim, got ", name(x.type()));
+  const size_t split = c.axis(2, x.rank()), concat = c.axis(3, x.rank());
+  const Dim n = x.shape()[split];
+  c.require(hint(n % Dim(ranks)) == 0, "dim ", c.integer(2), " of input, ", name(x.type()),
+            ", cannot be divided among the ", ranks, " ranks of axis '", c.text(1), "'; pad it");
+  Shape parts = x.shape();
+  parts[split] = n / Dim(ranks);
+  parts.insert(split, Dim(ranks));
+  x = b.call("movedim", {b.call("reshape", {x, parts}), static_cast<int64_t>(split), 0});
+  x = b.call("prims.all_to_all", {x, c.args[1], ranks});
+  x = b.call("movedim", {x, 0, static_cast<int64_t>(concat)});
+  Shape joined = x.shape();
+  joined[concat + 1] = joined[concat] * joined[concat + 1];
+  joined.erase(concat);
+  return b.call("reshape", {x, joined});
+}
+Results ppermute(Call& c) {
+  return c.builder.call("prims.ppermute", {c.var(0), c.args[1], ranks_of(c, 1), c.args[2], c.args[3]});
+}
+Results barrier(Call& c) {
+  return c.builder.call("prims.barrier", {c.var(0), c.args[1], ranks_of(c, 1)});
+}
+
 Results broadcast(Call& c) {
   return c.builder.call("prims.broadcast", {c.var(0), c.args[1], ranks_of(c, 1), c.args[2]});
 }
@@ -96,6 +124,8 @@ void samples_of_one(Samples& s) {
   s.add({integers({0, 2}, -9, 9), "world"});
 }
 
+using Ranks = std::vector<int64_t>;
+
 constexpr OpRow kRows[] = {
     composite("all_reduce(tensor input, str axis='world', str reduction='sum') -> tensor", CastPolicy::none,
               "The sum, mean, max or min of input over the ranks of an axis, the same on each of them.", all_reduce,
@@ -117,6 +147,31 @@ constexpr OpRow kRows[] = {
                 samples_of_one(s);
                 s.refuse({TensorSpec{{2}}, "world", 1}, "root");
               }),
+    composite("all_to_all(tensor input, str axis='world', int split_dim=0, int concat_dim=0) -> tensor",
+              CastPolicy::none,
+              "The parts, along split_dim, that the ranks of an axis have for this one, joined along concat_dim in the "
+              "order of ranks: rank i has the i-th part of each.",
+              all_to_all,
+              [](Samples& s) {
+                gather_samples(s);
+                s.add({TensorSpec{{2, 3, 2}}, "world", 0, 2});
+                s.add({TensorSpec{{4, 0}, DType::f64}, "world", 1, -2});
+                s.refuse({TensorSpec{{2}}, "rows"}, "no axis 'rows'");
+              }),
+    composite("ppermute(tensor input, str axis, int[] sources, int[] targets) -> tensor", CastPolicy::none,
+              "The input of the rank that sends to this one: each of sources, which are ranks of an axis, sends to the "
+              "rank at its place in targets. Ranks to which nobody sends have zeros.",
+              ppermute,
+              [](Samples& s) {
+                s.add({TensorSpec{{2, 3}}, "world", Ranks{0}, Ranks{0}});
+                s.add({TensorSpec{{3}, DType::bf16}, "world", Ranks{}, Ranks{}});
+                s.add({integers({0, 2}, -9, 9), "world", Ranks{0}, Ranks{0}});
+                s.refuse({TensorSpec{{2}}, "world", Ranks{0}, Ranks{1}}, "from 0 to 0");
+                s.refuse({TensorSpec{{2}}, "world", Ranks{0, 0}, Ranks{0, 0}}, "twice");
+                s.refuse({TensorSpec{{2}}, "world", Ranks{0}, Ranks{}}, "one of targets");
+              }),
+    composite("barrier(tensor input, str axis='world') -> tensor", CastPolicy::none,
+              "The input, once all ranks of an axis are here.", barrier, samples_of_one),
     composite("pvary(tensor input, str axis='world') -> tensor", CastPolicy::none,
               "A view of a value that all ranks of an axis have in common, as one of each rank's own: its gradient is "
               "the sum over the ranks.",

@@ -168,7 +168,8 @@ Library open_library(const std::string& launcher) {
   find("MPI_Comm_rank", f.Comm_rank), find("MPI_Comm_size", f.Comm_size), find("MPI_Comm_dup", f.Comm_dup);
   find("MPI_Comm_split", f.Comm_split), find("MPI_Comm_free", f.Comm_free);
   find("MPI_Comm_set_errhandler", f.Comm_set_errhandler), find("MPI_Iallreduce", f.Iallreduce);
-  find("MPI_Iallgather", f.Iallgather), find("MPI_Ireduce_scatter_block", f.Ireduce_scatter_block);
+  find("MPI_Iallgather", f.Iallgather), find("MPI_Ialltoall", f.Ialltoall);
+  find("MPI_Ireduce_scatter_block", f.Ireduce_scatter_block);
   find("MPI_Ibcast", f.Ibcast), find("MPI_Isend", f.Isend), find("MPI_Irecv", f.Irecv), find("MPI_Test", f.Test);
   find("MPI_Cancel", f.Cancel), find("MPI_Request_free", f.Request_free);
   if (missing) fail(Code::unimplemented, "mpi: ", library.file, " has no ", missing);

@@ -28,6 +28,7 @@ struct Functions {
   int (*Comm_set_errhandler)(Handle, Handle);
   int (*Iallreduce)(const void*, void*, int, Handle, Handle, Handle, Handle*);
   int (*Iallgather)(const void*, int, Handle, void*, int, Handle, Handle, Handle*);
+  int (*Ialltoall)(const void*, int, Handle, void*, int, Handle, Handle, Handle*);
   int (*Ireduce_scatter_block)(const void*, void*, int, Handle, Handle, Handle, Handle*);
   int (*Ibcast)(void*, int, Handle, int, Handle, Handle*);
   int (*Isend)(const void*, int, Handle, int, int, Handle, Handle*);

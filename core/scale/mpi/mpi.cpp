@@ -72,6 +72,15 @@ class MpiGroup : public Group {
       case Collective::broadcast:
         check(library_, call.Ibcast(c.out, count, dtype, c.root, communicator_, &request), "MPI_Ibcast");
         break;
+      case Collective::all_to_all:
+        check(library_, call.Ialltoall(c.in, count, dtype, c.out, count, dtype, communicator_, &request),
+              "MPI_Ialltoall");
+        break;
+      case Collective::ppermute:
+        begin_passing(c, dtype);
+        return kTogether;
+      case Collective::barrier:
+        break;  // the ranks have met
     }
     return request;
   }
@@ -80,7 +89,8 @@ class MpiGroup : public Group {
   size_t begin_together(std::span<const GroupCall> calls, uint64_t& request) override {
     if (calls.size() == 1) return Group::begin_together(calls, request);
     for (const GroupCall& c : calls) checked_type(c);
-    for (const GroupCall& c : calls) together_.push_back(begin(c));
+    for (const GroupCall& c : calls)
+      if (const uint64_t one = begin(c); one != kTogether) together_.push_back(one);
     request = kTogether;
     return calls.size();
   }
@@ -119,8 +129,22 @@ class MpiGroup : public Group {
   }
 
  private:
-  static constexpr int kNoteTag = 20, kTests = 1000;
+  static constexpr int kNoteTag = 20, kDataTag = 21, kTests = 1000;
   static constexpr uint64_t kTogether = UINT64_MAX;  // no handle of any library: those in `together_`
+
+  void begin_passing(const GroupCall& c, Handle dtype) {
+    const int count = static_cast<int>(c.count);
+    if (c.passing.from >= 0)
+      check(library_,
+            library_.call.Irecv(c.out, count, dtype, static_cast<int>(c.passing.from), kDataTag, communicator_,
+                                &together_.emplace_back()),
+            "MPI_Irecv");
+    if (c.passing.to >= 0)
+      check(library_,
+            library_.call.Isend(c.in, count, dtype, static_cast<int>(c.passing.to), kDataTag, communicator_,
+                                &together_.emplace_back()),
+            "MPI_Isend");
+  }
 
   // The buffer is the library's until then; MPI_Finalize of MPICH over UCX misses a receive that was only let go of.
   void end_receive() {

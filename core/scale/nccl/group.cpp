@@ -24,38 +24,16 @@ bool comes_true(F&& f) {
   return true;
 }
 
-int type_of(DType d) {
-  switch (d) {
-    case DType::i8: return kInt8;
-    case DType::boolean:
-    case DType::u8: return kUint8;
-    case DType::i32: return kInt32;
-    case DType::u32: return kUint32;
-    case DType::i64: return kInt64;
-    case DType::u64: return kUint64;
-    case DType::f32: return kFloat32;
-    case DType::f64: return kFloat64;
-    default:
-      // Not a failure of the world: all ranks are told the same.
-      fail(Code::invalid_argument, "nccl: it has no reductions of ", thunder::name(d),
-           "; convert the tensor to int32 or float32 before, and back behind it");
-  }
-}
-
-int reduction_of(RankReduction r) {
-  return r == RankReduction::sum ? kSum : r == RankReduction::max ? kMax : kMin;
-}
-
-bool reduces(const GroupCall& c) {
-  return c.what == Collective::all_reduce || c.what == Collective::reduce_scatter;
-}
 size_t bytes_in(const GroupCall& c, int64_t ranks) {
   const size_t bytes = static_cast<size_t>(c.count) * size_of(c.dtype);
-  return c.what == Collective::reduce_scatter ? bytes * static_cast<size_t>(ranks) : bytes;
+  const bool of_each = c.what == Collective::reduce_scatter || c.what == Collective::all_to_all;
+  return of_each ? bytes * static_cast<size_t>(ranks) : bytes;
 }
 size_t bytes_out(const GroupCall& c, int64_t ranks) {
   const size_t bytes = static_cast<size_t>(c.count) * size_of(c.dtype);
-  return c.what == Collective::all_gather ? bytes * static_cast<size_t>(ranks) : bytes;
+  if (c.what == Collective::ppermute && c.passing.from < 0) return 0;
+  const bool of_each = c.what == Collective::all_gather || c.what == Collective::all_to_all;
+  return of_each ? bytes * static_cast<size_t>(ranks) : bytes;
 }
 
 }  // namespace
@@ -147,7 +125,7 @@ void* NcclGroup::staged(Staged& in, size_t bytes) {
 
 uint64_t NcclGroup::begin(const GroupCall& c) {
   check_open();
-  if (reduces(c)) type_of(c.dtype);
+  check_type(c);
   const void* in = c.in;
   void* out = c.out;
   if (!c.device) {
@@ -170,18 +148,10 @@ size_t NcclGroup::begin_together(std::span<const GroupCall> calls, uint64_t& req
   const auto here = [](const GroupCall& c) { return !c.device; };
   if (calls.size() == 1 || std::any_of(calls.begin(), calls.end(), here)) return Group::begin_together(calls, request);
   check_open();
-  for (const GroupCall& c : calls)
-    if (reduces(c)) type_of(c.dtype);
+  for (const GroupCall& c : calls) check_type(c);
   for (const GroupCall& c : calls) wait_for_operand(c);
   call_ = calls.back(), recorded_ = false, request = 1;
-  library_.check(library_.group_start(), "ncclGroupStart", comm_);
-  try {
-    for (const GroupCall& c : calls) launch(c, c.in, c.out);
-  } catch (...) {
-    library_.group_end();  // of this thread, which may not stay in it
-    throw;
-  }
-  library_.check(library_.group_end(), "ncclGroupEnd", comm_);
+  launch_together(calls);
   return calls.size();
 }
 
@@ -189,27 +159,6 @@ void NcclGroup::wait_for_operand(const GroupCall& c) {
   require(c.device == device_.get(), "nccl: the tensor is on ", thunder::name(c.device->id()),
           ", and this process drives ", thunder::name(device_->id()));
   check(c.after ? c.after->make_stream_wait(stream_) : device_->make_stream_wait(stream_));
-}
-
-void NcclGroup::launch(const GroupCall& c, const void* in, void* out) {
-  const auto count = static_cast<size_t>(c.count), bytes = count * size_of(c.dtype);
-  switch (c.what) {
-    case Collective::all_reduce:
-      library_.check(library_.all_reduce(in, out, count, type_of(c.dtype), reduction_of(c.reduction), comm_, stream_),
-                     "ncclAllReduce", comm_);
-      break;
-    case Collective::all_gather:
-      library_.check(library_.all_gather(in, out, bytes, kUint8, comm_, stream_), "ncclAllGather", comm_);
-      break;
-    case Collective::reduce_scatter:
-      library_.check(
-          library_.reduce_scatter(in, out, count, type_of(c.dtype), reduction_of(c.reduction), comm_, stream_),
-          "ncclReduceScatter", comm_);
-      break;
-    case Collective::broadcast:
-      library_.check(library_.broadcast(in, out, bytes, kUint8, c.root, comm_, stream_), "ncclBroadcast", comm_);
-      break;
-  }
 }
 
 bool NcclGroup::test(uint64_t& /*request*/) {
@@ -225,9 +174,10 @@ bool NcclGroup::test(uint64_t& /*request*/) {
   }
   bool reached = false;
   check(done_.query(reached));
-  if (!reached || call_.device) return reached;
+  const size_t bytes = bytes_out(call_, ranks_);
+  if (!reached || call_.device || bytes == 0) return reached;
   const auto from = reinterpret_cast<nvidia::Pointer>(out_.memory->data());
-  check(device_->status(device_->driver().copy_out(call_.out, from, bytes_out(call_, ranks_), stream_),
+  check(device_->status(device_->driver().copy_out(call_.out, from, bytes, stream_),
                         "cuMemcpyDtoHAsync"));
   check(device_->status(device_->driver().stream_wait(stream_), "cuStreamSynchronize"));
   return true;

@@ -48,7 +48,14 @@ class NcclGroup : public Group {
   void check_open() const;
   void* staged(Staged& in, size_t bytes);
   void wait_for_operand(const GroupCall& call);
+  // Throws where the library has no reduction of that type.
+  static void check_type(const GroupCall& call);
   void launch(const GroupCall& call, const void* in, void* out);
+  void launch_together(std::span<const GroupCall> calls);
+  template <class F>
+  void for_group(F&& begin);
+  void send_bytes(const void* in, size_t bytes, int64_t to);
+  void receive_bytes(void* out, size_t bytes, int64_t from);
   void close();
   bool is_idle();
   size_t free_bytes() const;

@@ -55,7 +55,9 @@ enum Type : int { kInt8 = 0, kUint8 = 1, kInt32 = 2, kUint32 = 3, kInt64 = 4, kU
   X(reduce_scatter, ncclReduceScatter,                                                                             \
     (const void* in, void* out, size_t count, int type, int reduction, Comm comm, nvidia::Stream stream))          \
   X(broadcast, ncclBroadcast,                                                                                      \
-    (const void* in, void* out, size_t count, int type, int root, Comm comm, nvidia::Stream stream))
+    (const void* in, void* out, size_t count, int type, int root, Comm comm, nvidia::Stream stream))               \
+  X(send, ncclSend, (const void* in, size_t count, int type, int to, Comm comm, nvidia::Stream stream))            \
+  X(recv, ncclRecv, (void* out, size_t count, int type, int from, Comm comm, nvidia::Stream stream))
 
 struct Library {
 #define THUNDER_NCCL_MEMBER(member, symbol, parameters) int(*member) parameters = nullptr;

@@ -69,6 +69,38 @@ TEST(World, gathers_scatters_and_broadcasts_in_the_order_of_ranks) {
   EXPECT_EQ(failures, std::vector<std::string>(3));
 }
 
+TEST(World, exchanges_a_part_with_each_rank) {
+  ThreadHub hub;
+  const auto failures = on_ranks(3, [&](int64_t rank) {
+    const auto world = thread_world(hub, rank, 3);
+    Memory<int64_t> own({rank, 10 + rank, 20 + rank}, DType::i64), got(std::vector<int64_t>(3), DType::i64);
+    run(*world, {Collective::all_to_all, "world", 3, RankReduction::sum, 0, own.buffer(), got.buffer()});
+    EXPECT_EQ(got.data, (std::vector<int64_t>{10 * rank, 10 * rank + 1, 10 * rank + 2}));
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(3));
+}
+
+// Ranks that neither send nor receive are there, too: an order that differs is an error on all of them.
+TEST(World, passes_values_on_and_gives_zeros_where_none_come) {
+  ThreadHub hub;
+  const std::vector<Dim> sources = {0, 1}, targets = {1, 2}, back = {1, 0};
+  const auto failures = on_ranks(4, [&](int64_t rank) {
+    const auto world = thread_world(hub, rank, 4);
+    for (auto& to : {targets, back}) {
+      Memory<float> own({static_cast<float>(rank) + 1}, DType::f32), got({-1}, DType::f32);
+      CollectiveCall call{Collective::ppermute, "world", 4, RankReduction::sum, 0, own.buffer(), got.buffer()};
+      call.sources = sources, call.targets = to;
+      run(*world, call);
+      const float forward[] = {0, 1, 2, 0}, swapped[] = {2, 1, 0, 0};
+      EXPECT_EQ(got.data[0], (to == targets ? forward : swapped)[rank]);
+    }
+    Memory<float> x({5}, DType::f32), y({-1}, DType::f32);
+    run(*world, {Collective::barrier, "world", 4, RankReduction::sum, 0, x.buffer(), y.buffer()});
+    EXPECT_EQ(y.data, x.data);
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(4));
+}
+
 TEST(World, tells_every_rank_what_the_others_call_and_goes_on) {
   ThreadHub hub;
   const auto failures = on_ranks(3, [&](int64_t rank) {

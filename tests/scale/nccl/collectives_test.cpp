@@ -1,6 +1,6 @@
 // Collectives of values on a GPU: on a world of one through whichever NCCL is here, and between ranks in threads through the
 // stand-in.
-// covers: core/scale/nccl/library.cpp
+// covers: core/scale/nccl/launch.cpp core/scale/nccl/library.cpp
 #include "scale/nccl/rank_threads.h"
 
 #include "scale/nccl/library.h"
@@ -53,9 +53,13 @@ TEST(Nccl, a_world_of_one_gives_what_it_is_given) {
   const Rank alone("", 0, 1);
   alone.world->add_axes("data=1");
   const Floats x = {1, -2, 3.5f};
-  for (const Device device : {cuda(0), Device::cpu})
-    for (const Collective what : {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter, Collective::broadcast})
+  for (const Device device : {cuda(0), Device::cpu}) {
+    for (const Collective what : {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter, Collective::broadcast,
+                                  Collective::all_to_all, Collective::barrier})
       EXPECT_EQ(alone.run(what, "data", alone.floats(x, device), x.size()), x) << static_cast<int>(what);
+    EXPECT_EQ(alone.pass(alone.floats(x, device), {0}, {0}), x);
+    EXPECT_EQ(alone.pass(alone.floats(x, device), {}, {}), Floats(x.size()));
+  }
   alone.world->barrier("data");
   EXPECT_NE(alone.world->description().find("nccl: " + Library::report()), std::string::npos) << alone.world->description();
 }
@@ -118,6 +122,26 @@ TEST_F(Ranks, exchange_values_along_the_axes_of_a_mesh) {
       }
     });
     EXPECT_EQ(failures, std::vector<std::string>(4));
+  }
+}
+
+TEST_F(Ranks, exchange_parts_and_pass_values_on) {
+  for (const int64_t lazy : {0, 1}) {
+    fake.lazy(lazy);
+    const Folder folder;
+    const auto failures = on_ranks(3, [&](int64_t r) {
+      const Rank rank(folder.path(), r, 3);
+      const float own = static_cast<float>(r);
+      for (const Device device : {cuda(0), Device::cpu}) {
+        const Ref<Tensor> x = rank.floats({own, 10 + own, 20 + own}, device);
+        EXPECT_EQ(rank.run(Collective::all_to_all, "world", x, 3), (Floats{10 * own, 10 * own + 1, 10 * own + 2}));
+        EXPECT_EQ(rank.run(Collective::barrier, "world", x, 3), (Floats{own, 10 + own, 20 + own}));
+        EXPECT_EQ(rank.pass(x, {0, 1}, {1, 2}), r ? Floats({own - 1, 9 + own, 19 + own}) : Floats(3));
+        EXPECT_EQ(rank.pass(x, {2, 1}, {1, 2}), r ? Floats({3 - own, 13 - own, 23 - own}) : Floats(3));
+        EXPECT_EQ(rank.pass(x, {1}, {1}), r == 1 ? Floats({1, 11, 21}) : Floats(3));
+      }
+    });
+    EXPECT_EQ(failures, std::vector<std::string>(3));
   }
 }
 

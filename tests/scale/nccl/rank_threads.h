@@ -87,6 +87,15 @@ struct Rank {
     if (Status* failed = w.run(call)) throw Error(Ref<Status>::adopt(failed));
     return data(out);
   }
+  // By a ppermute of the world.
+  Floats pass(const Ref<Tensor>& in, const std::vector<Dim>& sources, const std::vector<Dim>& targets) const {
+    const Ref<Tensor> out = floats(Floats(static_cast<size_t>(in->buffer().elements()), -1), in->type().device);
+    CollectiveCall call{Collective::ppermute, "world", world->size("world"), RankReduction::sum, 0, in->buffer(), out->buffer()};
+    call.sources = sources, call.targets = targets;
+    if (in->type().device != Device::cpu) call.device = &context->devices().accelerator(in->type().device);
+    if (Status* failed = world->run(call)) throw Error(Ref<Status>::adopt(failed));
+    return data(out);
+  }
   Floats all_reduce(const Floats& x, std::string_view axis = "world", Device device = cuda(0)) const {
     return run(Collective::all_reduce, axis, floats(x, device), x.size());
   }

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "collectives.h"
 #include "control.h"
@@ -153,10 +154,64 @@ void finish(void* arg) {
 }
 void drop(void* arg) { delete static_cast<Shared*>(arg); }
 
-// What a thread began since ncclGroupStart.
+// What one rank sends to another, or gets from it, on a stream. What was sent stays until it is received.
+struct Message {
+  std::shared_ptr<Communicator> of;
+  int peer;
+  size_t bytes;
+  const void* in = nullptr;
+  void* out = nullptr;
+  uint64_t number = 0, before = 0;
+  Board::Rank& sender() const { return of->board->rank[in ? of->rank : peer]; }
+  int receiver() const { return in ? peer : of->rank; }
+  uint64_t sent() const { return sender().sent[receiver()]; }
+  uint64_t received() const { return sender().received[receiver()]; }
+};
+using SharedMessage = std::shared_ptr<Message>;
+Message& message_of(void* arg) { return **static_cast<SharedMessage*>(arg); }
+void drop_message(void* arg) { delete static_cast<SharedMessage*>(arg); }
+
+int32_t can_send(void* arg) {
+  const Message& m = message_of(arg);
+  return m.of->aborted || m.sent() == m.received();
+}
+void send(void* arg) {
+  Message& m = message_of(arg);
+  if (m.of->aborted) return;
+  std::memcpy(m.of->board->message(m.of->rank, m.peer), m.in, m.bytes);
+  m.before = digest(m.in, m.bytes);
+  m.sender().message_bytes[m.peer] = m.bytes;
+  m.number = ++m.sender().sent[m.peer];
+}
+int32_t is_received(void* arg) {
+  const Message& m = message_of(arg);
+  return m.of->aborted || m.received() >= m.number;
+}
+void end_send(void* arg) {
+  const Message& m = message_of(arg);
+  if (!m.of->aborted && digest(m.in, m.bytes) != m.before)
+    m.of->complain("what was sent to rank " + std::to_string(m.peer) + " was written before it was over");
+}
+int32_t can_receive(void* arg) {
+  const Message& m = message_of(arg);
+  if (m.of->aborted) return 1;
+  if (state().never == FAKE_NCCL_RUN || m.sent() == m.received()) return 0;
+  if (m.sender().message_bytes[m.of->rank] == m.bytes) return 1;
+  m.of->complain("rank " + std::to_string(m.peer) + " sent another number of bytes than was to be received");
+  return 0;
+}
+void receive(void* arg) {
+  const Message& m = message_of(arg);
+  if (m.of->aborted) return;
+  std::memcpy(m.out, m.of->board->message(m.peer, m.of->rank), m.bytes);
+  m.sender().received[m.of->rank]++;
+}
+
+// What a thread began since ncclGroupStart. Messages go together: none waits for the end of another.
 struct Grouped {
   int depth = 0;
   std::set<std::shared_ptr<Communicator>> of;
+  std::vector<std::pair<void*, SharedMessage>> messages;  // with their streams
 };
 Grouped& grouped() {
   thread_local Grouped one;
@@ -183,6 +238,31 @@ int enqueue(Handle* handle, Call call, const void* in, void* out, void* stream) 
   fake_cuda_enqueue_when(stream, can_post, post, drop, new Shared(operation));
   fake_cuda_enqueue_when(stream, can_finish, finish, drop, new Shared(operation));
   return grouped().depth > 0 ? kSuccess : kInProgress;
+}
+
+void enqueue_messages(const std::vector<std::pair<void*, SharedMessage>>& messages) {
+  for (auto& [stream, m] : messages)
+    if (m->in) fake_cuda_enqueue_when(stream, can_send, send, drop_message, new SharedMessage(m));
+  for (auto& [stream, m] : messages)
+    if (!m->in) fake_cuda_enqueue_when(stream, can_receive, receive, drop_message, new SharedMessage(m));
+  for (auto& [stream, m] : messages)
+    if (m->in) fake_cuda_enqueue_when(stream, is_received, end_send, drop_message, new SharedMessage(m));
+}
+
+int pass(Handle* handle, int peer, size_t count, int type, const void* in, void* out, void* stream) {
+  if (fake_cuda_called()) return kSystemError;
+  Communicator& c = *handle->of;
+  const size_t item = fake_nccl::size_of_type(type);
+  if (!item || peer < 0 || peer >= c.ranks || count * item > fake_nccl::kMessageBytes) return kInvalidArgument;
+  const bool goes_on = grouped().depth > 0 && grouped().of.count(handle->of);
+  if (!c.is_open || (c.questions > 0 && !goes_on) || c.finalized) return kInvalidUsage;
+  const auto message = std::make_shared<Message>(handle->of, peer, count * item, in, out);
+  if (grouped().depth > 0) {
+    grouped().of.insert(handle->of), grouped().messages.emplace_back(stream, message);
+    return kSuccess;
+  }
+  c.asked_for(FAKE_NCCL_LAUNCH), state().launches++;
+  return enqueue_messages({{stream, message}}), kInProgress;
 }
 
 // As ncclConfig_t begins; blocking is INT_MIN where it was not said.
@@ -291,6 +371,7 @@ int ncclGroupEnd() {
   if (grouped().depth == 0) return kInvalidUsage;
   if (--grouped().depth > 0) return kSuccess;
   const auto begun = std::exchange(grouped().of, {});
+  enqueue_messages(std::exchange(grouped().messages, {}));
   for (const auto& c : begun) c->asked_for(FAKE_NCCL_LAUNCH), state().launches++;
   return fake_cuda_called() ? kSystemError : begun.empty() ? kSuccess : kInProgress;
 }
@@ -309,5 +390,11 @@ int ncclReduceScatter(const void* in, void* out, size_t count, int type, int red
 }
 int ncclBroadcast(const void* in, void* out, size_t count, int type, int root, Handle* of, void* stream) {
   return enqueue(of, {Kind::broadcast, type, 0, root, count}, in, out, stream);
+}
+int ncclSend(const void* in, size_t count, int type, int to, Handle* of, void* stream) {
+  return pass(of, to, count, type, in, nullptr, stream);
+}
+int ncclRecv(void* out, size_t count, int type, int from, Handle* of, void* stream) {
+  return pass(of, from, count, type, nullptr, out, stream);
 }
 }

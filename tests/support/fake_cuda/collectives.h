@@ -9,7 +9,8 @@
 namespace fake_nccl {
 
 constexpr int kMostRanks = 16, kMostSplits = 16;
-constexpr size_t kAreaBytes = size_t{64} << 20;  // of a rank's operand; only what is written takes memory
+// Of a rank's operand, and of what it sends to single ranks; only what is written takes memory.
+constexpr size_t kAreaBytes = size_t{64} << 20, kMessageBytes = kAreaBytes / kMostRanks;
 
 enum class Kind : int32_t { all_reduce, all_gather, reduce_scatter, broadcast };
 constexpr const char* kKinds[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast"};
@@ -26,13 +27,17 @@ struct Board {
   struct Rank {
     std::atomic<uint64_t> posted, done;  // collectives whose operand is in the area, or whose result it has
     Call call;
+    // What it sent to each rank: how many messages, how many of them have been received, and of how many bytes the last is.
+    std::atomic<uint64_t> sent[kMostRanks], received[kMostRanks];
+    uint64_t message_bytes[kMostRanks];
     std::atomic<uint64_t> splits;
     int32_t color[kMostSplits], key[kMostSplits];
   };
   std::atomic<int32_t> attached;
   Rank rank[kMostRanks];
 
-  std::byte* area(int rank) { return reinterpret_cast<std::byte*>(this) + sizeof(Board) + static_cast<size_t>(rank) * kAreaBytes; }
+  std::byte* area(int rank) { return reinterpret_cast<std::byte*>(this) + sizeof(Board) + static_cast<size_t>(rank) * 2 * kAreaBytes; }
+  std::byte* message(int from, int to) { return area(from) + kAreaBytes + static_cast<size_t>(to) * kMessageBytes; }
   // The file of that name, made by whoever comes first and unlinked by the last of the ranks.
   static Board* attach(const std::string& name, int ranks);
   static void detach(Board* board, int ranks);

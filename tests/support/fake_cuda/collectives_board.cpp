@@ -10,7 +10,7 @@
 namespace fake_nccl {
 namespace {
 
-size_t bytes_of_board(int ranks) { return sizeof(Board) + static_cast<size_t>(ranks) * kAreaBytes; }
+size_t bytes_of_board(int ranks) { return sizeof(Board) + static_cast<size_t>(ranks) * 2 * kAreaBytes; }
 
 template <class T>
 void reduce(Board& board, const Call& call, int ranks, size_t from, void* out) {
