@@ -75,8 +75,11 @@ void CollectiveTask::add(const std::string& text, const CollectiveCall* call) {
     one.after = after_.get(), one.over = end_.get();
   } else {
     const size_t bytes = bytes_of(call->out);
-    const Kept& result = kept_.emplace_back(call->out.data, bytes, std::make_unique_for_overwrite<std::byte[]>(bytes));
+    const bool by_tree = TreeSum::makes(one, *group_);
+    const size_t room = by_tree ? TreeSum::result_bytes(one, group_->ranks()) : bytes;
+    const Kept& result = kept_.emplace_back(call->out.data, bytes, std::make_unique_for_overwrite<std::byte[]>(room));
     one.out = result.memory.get();
+    if (by_tree) one = sums_.emplace_back(one, group_->ranks()).first();
     if (call->what == Collective::broadcast && call->root == group_->rank())
       std::memcpy(one.out, call->in.data, bytes);
     if (call->what == Collective::ppermute && one.passing.from < 0) std::memset(one.out, 0, bytes);
@@ -109,6 +112,15 @@ void CollectiveTask::begin_texts() {
 void CollectiveTask::begin_calls() {
   begun_ += group_->begin_together(std::span(calls_).subspan(begun_), request_);
   phase_ = Phase::call;
+}
+
+// Whether that is all.
+bool CollectiveTask::add_up() {
+  calls_.clear(), begun_ = 0;
+  for (TreeSum& sum : sums_)
+    if (const auto rest = sum.second()) calls_.push_back(*rest);
+  added_ = std::exchange(sums_, {});  // whose memory they use
+  return calls_.empty();
 }
 
 bool CollectiveTask::agree() const {
@@ -154,7 +166,7 @@ bool CollectiveTask::go_on() {
   if (phase_ == Phase::texts) fail_disagreeing();
   if (phase_ != Phase::call && !agree())
     begin_texts();
-  else if (begun_ == calls_.size())
+  else if (begun_ == calls_.size() && (sums_.empty() || add_up()))
     return true;
   else
     begin_calls();

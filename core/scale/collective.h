@@ -4,6 +4,7 @@
 
 #include "scale/engine.h"
 #include "scale/progress.h"
+#include "scale/tree_sum.h"
 
 namespace thunder::scale {
 
@@ -64,6 +65,7 @@ class CollectiveTask : public Task {
   void begin_headers();
   void begin_texts();
   void begin_calls();
+  bool add_up();
   bool go_on();
   bool agree() const;
   [[noreturn]] void fail_disagreeing() const;
@@ -78,6 +80,7 @@ class CollectiveTask : public Task {
   std::atomic<bool> abandoned_{false};
   std::vector<GroupCall> calls_;
   size_t begun_ = 0;  // of these
+  std::vector<TreeSum> sums_, added_;  // whose first calls they have, and whose second
   std::unique_ptr<DeviceEvent> after_, end_;  // on a device
   uint64_t request_ = 0;
   Header own_{};

@@ -58,6 +58,8 @@ class Group {
   virtual Device device() const { return Device::cpu; }
   // What the engine's library took of its memory, beside what its allocator counts.
   virtual size_t device_bytes() const { return 0; }
+  // Whether sums of floats on the CPU are made here (scale/tree_sum.h), of elements that it moves, rather than by it.
+  virtual bool sums_by_tree() const { return false; }
   // The group of those `ranks` that gave the same `line`, numbered by `index`.
   virtual std::unique_ptr<Group> split(int64_t line, int64_t index, int64_t ranks) = 0;
   // Begins a collective. Its memory stays where it is until test() gives true.

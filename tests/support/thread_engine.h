@@ -27,6 +27,7 @@ class ThreadHub {
     return it->second;
   }
   std::atomic<int> begun{0};  // collectives
+  std::atomic<bool> sums_by_tree{false};
   std::atomic<int64_t> mute{-1};  // a rank that hears and says nothing
   std::map<int64_t, std::deque<std::string>> notes;  // for each rank of the world
   std::map<std::string, std::deque<std::string>> messages;  // from one rank of a group to another
@@ -54,6 +55,7 @@ class ThreadGroup : public scale::Group {
     return calls_++;
   }
   bool carries_notes() const override { return true; }
+  bool sums_by_tree() const override { return hub_.sums_by_tree; }
   void send(int64_t rank, std::string_view note) override {
     if (hub_.mute != rank_) hub_.notes[rank].emplace_back(note.substr(0, kNoteBytes));
   }

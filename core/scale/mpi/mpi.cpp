@@ -44,6 +44,8 @@ class MpiGroup : public Group {
   int64_t rank() const override { return rank_; }
   int64_t ranks() const override { return ranks_; }
 
+  bool sums_by_tree() const override { return true; }  // each library, and number of ranks, has an order of its own
+
   std::unique_ptr<Group> split(int64_t line, int64_t index, int64_t /*ranks*/) override {
     Handle part = 0;
     check(library_, library_.call.Comm_split(communicator_, static_cast<int>(line), static_cast<int>(index), &part),
