@@ -16,6 +16,7 @@
 #include "passes/fold.h"
 #include "passes/grad.h"
 #include "passes/materialize.h"
+#include "passes/reassociate.h"
 #include "passes/reciprocals.h"
 #include "passes/reshard.h"
 #include "passes/vary.h"
@@ -100,6 +101,8 @@ constexpr std::array kStages = {
     StageRow{"transform", transform, true,
              "before grad: what executors put in the place of lines has gradients of its own"},
     kVary, kGrad, kCse, kDce, kDescend, kFold, kCasts, kAlgebra, kReciprocals,
+    StageRow{"reassociate", rewrite<reassociate>, false,
+             "after casts, which would stand between sums; before reshard, by then ranks add each gradient up once"},
     StageRow{"accumulate", rewrite<accumulate>, false,
              "after casts and algebra, which bring sums and what they add together"},
     StageRow{"materialize", rewrite<materialize>, false,

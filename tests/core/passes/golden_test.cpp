@@ -1,6 +1,6 @@
 // Every pass on the cases of its golden file.
 // covers: core/passes/accumulate.cpp core/passes/casts.cpp core/passes/overlap_order.cpp core/passes/reshard.cpp
-// covers: core/passes/vary.cpp core/passes/waits.cpp
+// covers: core/passes/reassociate.cpp core/passes/vary.cpp core/passes/waits.cpp
 #include "support/golden.h"
 
 #include "passes/accumulate.h"
@@ -9,6 +9,7 @@
 #include "passes/cse.h"
 #include "passes/dce.h"
 #include "passes/fold.h"
+#include "passes/reassociate.h"
 #include "passes/reshard.h"
 #include "passes/vary.h"
 #include "passes/waits.h"
@@ -22,6 +23,20 @@ TEST(Fold, makes_its_golden_traces) { tests::check_golden("fold", fold); }
 TEST(Casts, makes_its_golden_traces) { tests::check_golden("casts", casts); }
 TEST(Accumulate, makes_its_golden_traces) { tests::check_golden("accumulate", accumulate); }
 TEST(Algebra, makes_its_golden_traces) { tests::check_golden("algebra", algebra); }
+TEST(Reassociate, makes_its_golden_traces) {
+  tests::check_golden("reassociate", [](const Trace& trace, PassContext& context) {
+    CompileSettings settings;
+    settings.deterministic = true;
+    PassContext own{context.registry, context.allocator, false, settings};
+    return reassociate(trace, own);
+  });
+}
+TEST(Reassociate, changes_nothing_unless_it_is_asked_for) {
+  const Registry registry;
+  PassContext context{registry};
+  for (const auto& one : tests::read_golden("golden/reassociate.trace"))
+    EXPECT_FALSE(reassociate(read_trace(one.before, registry), context)) << one.name;
+}
 TEST(Waits, makes_its_golden_traces) { tests::check_golden("waits", waits); }
 TEST(Reshard, makes_its_golden_traces) { tests::check_golden("reshard", reshard); }
 TEST(Vary, makes_its_golden_traces) { tests::check_golden("vary", vary); }
