@@ -83,19 +83,32 @@ function parallel.parallelize_module(net, mesh, plan, options)
   return net
 end
 
+-- Calls f with the other arguments. In it gradients are this rank's own, though th.parallel.data is around it.
+function parallel.no_sync(f, ...)
+  local outer = core.set_grad_axis(nil)
+  local results = table.pack(pcall(f, ...))
+  core.set_grad_axis(outer)
+  if not results[1] then error(results[2], 0) end
+  return table.unpack(results, 2, results.n)
+end
+
+-- Of gradients that were taken in no_sync, and added up, the mean or the sum over the ranks, as th.parallel.data says.
+function parallel.reduce_gradients(gradients, parameters) return core.reduce_gradients(gradients, parameters) end
+
 -- th.parallel.data(step, mesh, net, { axis = "data", reduction = "mean" }): a training step of several ranks, each on examples of its own.
 -- In it th.grad_of gives for parameters the mean, or the sum, over the ranks of the axis, so that the optimiser does the same on each.
--- `net`, a module or a table of tensors, begins on all ranks as it is on rank 0.
+-- reduce_dtype = th.bfloat16: they travel in it, and are added in f32. `net`, a module or a table of tensors, begins on all ranks as it is
+-- on rank 0.
 function parallel.data(step, mesh, tensors, options)
   check_mesh("data", mesh)
   if tensors == nil then core.refuse "data: the parameters are missing: a module, or a table of tensors" end
-  options = core.check_options("data", options, { axis = true, reduction = true })
-  local axis, reduction = options.axis or "data", options.reduction or "mean"
-  mesh:broadcast(tensors, axis)
+  options = core.check_options("data", options, { axis = true, reduction = true, reduce_dtype = true })
+  local how = { axis = options.axis or "data", reduction = options.reduction or "mean", reduce_dtype = options.reduce_dtype }
+  mesh:broadcast(tensors, how.axis)
   return function(...)
-    local outer_axis, outer_reduction = core.set_grad_axis(axis, reduction)
+    local outer = core.set_grad_axis(how)
     local results = table.pack(pcall(step, ...))
-    core.set_grad_axis(outer_axis, outer_reduction)
+    core.set_grad_axis(outer)
     if not results[1] then error(results[2], 0) end
     return table.unpack(results, 2, results.n)
   end

@@ -59,30 +59,68 @@ static int core_set_autocast(lua_State *L)
     return 1;
 }
 
-/* In the registry: the axis over whose ranks gradients are taken, and how they are put together; or nil. */
-static const char grad_axis, grad_reduction;
+/* In the registry: nil, or over the ranks of which axis gradients are taken, and how: a table with axis, reduction and reduce_dtype. */
+static const char grad_axis;
 
-/* core.set_grad_axis(axis, reduction, or nil, nil): what they were. */
+/* core.set_grad_axis(table or nil): what it was. */
 static int core_set_grad_axis(lua_State *L)
 {
-    lua_settop(L, 2);
+    lua_settop(L, 1);
+    if (lua_istable(L, 1) && lua_getfield(L, 1, "reduce_dtype") != LUA_TNIL) {
+        const constant *dtype = constant_test(L, -1);
+        if (!dtype || dtype->kind != THUNDER_DTYPE) return refuse(L, "data: 'reduce_dtype' must be a dtype, got %s", type_text(L, -1));
+    }
+    lua_settop(L, 1);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &grad_axis);
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &grad_reduction);
     lua_pushvalue(L, 1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &grad_axis);
-    lua_pushvalue(L, 2);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &grad_reduction);
-    return 2;
+    return 1;
+}
+
+/* Pushes nothing. Requires: there is a mode. */
+static thunder_values *over_ranks(lua_State *L, thunder_scope *scope, thunder_values *gradients, thunder_values *wrt)
+{
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &grad_axis);
+    lua_getfield(L, -1, "axis");
+    lua_getfield(L, -2, "reduction");
+    lua_getfield(L, -3, "reduce_dtype");
+    const char *axis = lua_tostring(L, -3), *reduction = lua_tostring(L, -2); /* the registry keeps them */
+    const thunder_dtype dtype = lua_isnil(L, -1) ? 0 : constant_test(L, -1)->value;
+    lua_pop(L, 4);
+    return thunder_scope_reduce_gradients(scope, gradients, wrt, axis, reduction, dtype);
+}
+
+static bool is_over_ranks(lua_State *L)
+{
+    const bool there = lua_rawgetp(L, LUA_REGISTRYINDEX, &grad_axis) != LUA_TNIL;
+    lua_pop(L, 1);
+    return there;
 }
 
 /* Of the mode at hand. */
 static thunder_values *gradients_of(lua_State *L, thunder_scope *scope, thunder_tensor *loss, thunder_values *wrt)
 {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &grad_axis);
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &grad_reduction);
-    const char *axis = lua_tostring(L, -2), *reduction = lua_tostring(L, -1); /* the registry keeps them */
-    lua_pop(L, 2);
-    return axis ? thunder_scope_grad_over_ranks(scope, loss, wrt, axis, reduction) : thunder_scope_grad(scope, loss, wrt);
+    thunder_values *own = thunder_scope_grad(scope, loss, wrt);
+    return own && is_over_ranks(L) ? over_ranks(L, scope, own, wrt) : own;
+}
+
+/* core.reduce_gradients(gradients, by): over the ranks of the axis at hand. */
+static int core_reduce_gradients(lua_State *L)
+{
+    layer *self = layer_of(L);
+    lua_settop(L, 2);
+    if (!is_over_ranks(L)) return refuse(L, "reduce_gradients: it is called in a step of th.parallel.data, and not in no_sync()");
+    thunder_values *given = values_box(L), *wrt = values_box(L);
+    const char *wrong = values_add(L, 1, given);
+    if (!wrong) wrong = values_add(L, 2, wrt);
+    if (wrong) return refuse(L, "reduce_gradients: %s", wrong);
+    check_status(L, thunder_values_status(given));
+    check_status(L, thunder_values_status(wrt));
+    lua_State *running = layer_enter(self, L);
+    thunder_values *reduced = over_ranks(L, self->scope, given, wrt);
+    layer_leave(self, running);
+    scope_check(L, self, self->scope);
+    return values_push(L, reduced, true);
 }
 
 /* core.grad(loss, wrt): in the structure of wrt. */
@@ -108,6 +146,7 @@ void open_scope(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"scope", core_scope},           {"grad", core_grad},
                                          {"is_recording", core_is_recording}, {"set_autocast", core_set_autocast},
-                                         {"set_grad_axis", core_set_grad_axis}, {NULL, NULL}};
+                                         {"set_grad_axis", core_set_grad_axis}, {"reduce_gradients", core_reduce_gradients},
+                                         {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
 }

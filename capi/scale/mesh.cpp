@@ -192,4 +192,17 @@ thunder_values* thunder_scope_grad_over_ranks(thunder_scope* scope, thunder_tens
   }));
 }
 
+thunder_values* thunder_scope_reduce_gradients(thunder_scope* scope, thunder_values* grads, thunder_values* wrt,
+                                               const char* axis, const char* reduction,
+                                               thunder_dtype reduce_dtype) noexcept {
+  return handle(make_values_in(core(scope), __func__, [&] {
+    need(axis, "axis");
+    const Values &given = require_usable(grads, "grads"), &of = require_usable(wrt, "wrt");
+    const auto held = hold_values(of), held_grads = hold_values(given);
+    const auto dtype = static_cast<DType>(reduce_dtype);
+    check(reduce_dtype == 0 || known(dtype), "unknown dtype ", reduce_dtype);
+    return reduce_gradients(*core(scope), given, of, {axis, reduction ? reduction : "mean", dtype});
+  }));
+}
+
 }  // extern "C"

@@ -46,9 +46,31 @@ std::vector<Bucket> buckets_of(Builder& b, const Values& wrt, const std::vector<
   return full;
 }
 
-void reduce(Builder& b, const Bucket& bucket, std::vector<ValueId>& grads, std::string_view axis,
-            std::string_view reduction) {
-  const auto over_ranks = [&](Var x) { return b.call("all_reduce", {x, axis, reduction}); };
+// The reduction of one dim of elements that travel in `how.dtype`: each rank adds up a part of them, and has the sums
+// of the others then, which is what an all_reduce moves.
+Var reduce_in_dtype(Var x, const GradReduction& how, int64_t ranks) {
+  Builder& b = *x.builder;
+  const DType dtype = x.dtype();
+  const int64_t size = hint(x.shape()[0]), part = (size + ranks - 1) / ranks;
+  x = convert(x, how.dtype);
+  if (part * ranks != size) x = b.call("pad", {x, Shape{0, Dim(part * ranks - size)}});
+  x = b.call("prims.all_to_all", {x, how.axis, ranks});
+  x = convert(x, compute_dtype(how.dtype));
+  std::vector<Var> rows;
+  for (int64_t r = 0; r < ranks; r++) rows.push_back(b.call("slice", {x, 0, r * part, (r + 1) * part}));
+  for (size_t apart = 1; apart < rows.size(); apart *= 2)
+    for (size_t r = 0; r + apart < rows.size(); r += 2 * apart) rows[r] = rows[r] + rows[r + apart];
+  x = how.reduction == "mean" ? rows[0] / static_cast<double>(ranks) : rows[0];
+  x = b.call("prims.all_gather", {convert(x, how.dtype), how.axis, ranks, false});
+  if (part * ranks != size) x = b.call("slice", {x, 0, 0, size});
+  return convert(x, dtype);
+}
+
+void reduce(Builder& b, const Bucket& bucket, std::vector<ValueId>& grads, const GradReduction& how, int64_t ranks) {
+  const auto over_ranks = [&](Var x) -> Var {
+    if (how.dtype == DType::none) return b.call("all_reduce", {x, how.axis, how.reduction});
+    return reshape_to(reduce_in_dtype(b.call("reshape", {x, Shape{-1}}), how, ranks), Shape(x.shape()));
+  };
   if (bucket.leaves.size() == 1) {
     ValueId& only = grads[bucket.leaves[0]];
     only = over_ranks(b.var(only)).id;
@@ -68,32 +90,38 @@ void reduce(Builder& b, const Bucket& bucket, std::vector<ValueId>& grads, std::
 
 }  // namespace
 
-Values* grad_over_ranks(Scope& scope, Tensor* loss, const Values& wrt, std::string_view axis,
-                        std::string_view reduction) {
-  Values* grads = scope.grad(loss, wrt);
-  if (scope.status()) return grads;
-  auto out = make<Values>(*grads);
+Values* reduce_gradients(Scope& scope, const Values& grads, const Values& wrt, const GradReduction& how) {
+  auto out = make<Values>(grads);
   scope.run_formulas([&] {
     Builder& b = scope.builder();
-    require(reduction == "mean" || reduction == "sum", "grad: reduction must be 'mean' or 'sum', got '", reduction,
-            "'");
-    const int64_t ranks = ranks_along(b.registry(), axis);
+    require(how.reduction == "mean" || how.reduction == "sum", "grad: reduction must be 'mean' or 'sum', got '",
+            how.reduction, "'");
+    require(how.dtype == DType::none || (is_real(how.dtype) && how.dtype != DType::f64),
+            "grad: reduce_dtype must be float32, bfloat16 or float16, got ", name(how.dtype));
+    require(grads.size() == wrt.size(), "grad: there are ", grads.size(), " gradients by ", wrt.size(), " tensors");
+    const int64_t ranks = ranks_along(b.registry(), how.axis);
     if (ranks == 1) return;
     std::vector<ValueId> common;
     std::vector<size_t> leaves;
     for (size_t i = 0; i < wrt.size(); i++) {
-      if (!wrt[i].tensor || !wrt[i].tensor->concrete()) continue;
-      const ValueId grad = scope.enter((*grads)[i].tensor.get());
-      if (const auto& shard = wrt[i].tensor->sharding(); !shard || shard->axis != axis) {
+      if (!wrt[i].tensor || !wrt[i].tensor->concrete() || !grads[i].tensor) continue;
+      const ValueId grad = scope.enter(grads[i].tensor.get());
+      if (const auto& shard = wrt[i].tensor->sharding(); !shard || shard->axis != how.axis) {
         common.push_back(grad), leaves.push_back(i);
-      } else if (reduction == "mean") {  // the sum was made with its gather's gradient
+      } else if (how.reduction == "mean") {  // the sum was made with its gather's gradient
         out->set_tensor(i, Ref<Tensor>(scope.wrap((b.var(grad) / static_cast<double>(ranks)).id)));
       }
     }
-    for (const Bucket& bucket : buckets_of(b, wrt, common, leaves)) reduce(b, bucket, common, axis, reduction);
+    for (const Bucket& bucket : buckets_of(b, wrt, common, leaves)) reduce(b, bucket, common, how, ranks);
     for (size_t k = 0; k < leaves.size(); k++) out->set_tensor(leaves[k], Ref<Tensor>(scope.wrap(common[k])));
   });
   return scope.own(std::move(out));
+}
+
+Values* grad_over_ranks(Scope& scope, Tensor* loss, const Values& wrt, std::string_view axis,
+                        std::string_view reduction) {
+  Values* grads = scope.grad(loss, wrt);
+  return scope.status() ? grads : reduce_gradients(scope, *grads, wrt, {axis, reduction});
 }
 
 }  // namespace thunder

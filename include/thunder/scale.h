@@ -53,6 +53,11 @@ THUNDER_CHECK thunder_status *thunder_mesh_broadcast(thunder_mesh *mesh, const c
  * the number of examples on all ranks, an all_reduce, and the gradient that of the sum. Small gradients travel together. */
 thunder_values *thunder_scope_grad_over_ranks(thunder_scope *scope, thunder_tensor *loss, thunder_values *wrt, const char *axis,
     const char *reduction_or_null) THUNDER_NOEXCEPT;
+/* The same of gradients that each rank has of its own, such as the sum of those of several micro-batches, by `wrt`, in whose structure they
+ * are; absent ones stay so. `reduce_dtype`: that in which they travel, THUNDER_BF16 in half the time, and are added in f32 by a binary
+ * tree over the ranks; 0: they are added as the engine does. Gradients by shards were added in f32 when they were taken. */
+thunder_values *thunder_scope_reduce_gradients(thunder_scope *scope, thunder_values *grads, thunder_values *wrt, const char *axis,
+    const char *reduction_or_null, thunder_dtype reduce_dtype) THUNDER_NOEXCEPT;
 
 /* ==== fully sharded [O] ==== */
 

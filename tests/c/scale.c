@@ -8,6 +8,8 @@ static thunder_status *mean_step(thunder_scope *s, const thunder_values *in, thu
     thunder_tensor *w = thunder_values_tensor(parameters, 0);
     thunder_tensor *loss = th_sum(s, th_mul(s, thunder_values_tensor(in, 0), w));
     thunder_values_push_tensor(out, thunder_values_tensor(thunder_scope_grad_over_ranks(s, loss, parameters, "data", NULL), 0));
+    thunder_values *own = thunder_scope_grad(s, loss, parameters);
+    thunder_values_push_tensor(out, thunder_values_tensor(thunder_scope_reduce_gradients(s, own, parameters, "data", "sum", THUNDER_BF16), 0));
     thunder_values_push_tensor(out, th_all_reduce_opt(s, loss, "data", "mean"));
     return NULL;
 }
@@ -53,7 +55,7 @@ static void check_gradients(thunder_context *c)
     const int64_t shape[] = { 3 };
     float grad[3], loss;
     thunder_mesh *mesh = NULL;
-    thunder_tensor *parameter = NULL, *input = NULL, *results[2];
+    thunder_tensor *parameter = NULL, *input = NULL, *results[3];
     thunder_values *parameters = NULL;
     thunder_module *module = NULL;
     thunder_function *f = NULL;
@@ -75,12 +77,13 @@ static void check_gradients(thunder_context *c)
     thunder_module_release(module);
     OK(thunder_function_create(c, "step", mean_step, parameters, NULL, &f));
     OK(thunder_compile(f, NULL, &step));
-    OK(thunder_compiled_call_tensors(step, &input, 1, results, 2));
+    OK(thunder_compiled_call_tensors(step, &input, 1, results, 3));
     OK(thunder_tensor_read(results[0], grad, sizeof grad));
-    OK(thunder_tensor_read(results[1], &loss, sizeof loss));
+    OK(thunder_tensor_read(results[2], &loss, sizeof loss));
     CHECK(grad[0] == 4 && grad[2] == 6 && loss == 32);
-    thunder_tensor_release(results[0]);
-    thunder_tensor_release(results[1]);
+    OK(thunder_tensor_read(results[1], grad, sizeof grad));
+    CHECK(grad[0] == 4 && grad[2] == 6);
+    for (int i = 0; i < 3; i++) thunder_tensor_release(results[i]);
     thunder_compiled_release(step);
     thunder_function_release(f);
     thunder_values_release(parameters);

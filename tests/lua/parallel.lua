@@ -35,6 +35,14 @@ th.compile(th.parallel.data(function(y)
 end, mesh, sharded))(x)
 assert(th.allclose(shards.weight, first - 0.5 * x))
 
+-- Gradients of two micro-batches, which are added over the ranks once.
+local w = th.tensor { 1.0, 2.0 }
+local both = th.compile(th.parallel.data(function(y)
+  local total = th.parallel.no_sync(function(scale) return th.grad_of((w * y):sum(), w) * scale + th.grad_of((w * 2):sum(), w) end, 3)
+  return th.parallel.reduce_gradients({ total }, { w })[1]
+end, mesh, { w }, { reduce_dtype = th.bfloat16 }))(x)
+assert(th.allclose(both, th.tensor { 5.0, 8.0 }))
+
 local function refused(text, f, ...)
   local ok, message = pcall(f, ...)
   assert(not ok and tostring(message):find(text, 1, true), tostring(message))
@@ -51,5 +59,7 @@ refused("parameter 'bias' is a shard", th.optim.Adafactor, shards)
 refused("a mesh was expected", th.parallel.fully_shard, net, net)
 refused("no axis 'rows'", th.parallel.fully_shard, net, mesh, { axis = "rows" })
 refused("the parameters are missing", th.parallel.data, train, mesh)
+refused("'reduce_dtype' must be a dtype, got an integer", th.compile(th.parallel.data(train, mesh, net, { reduce_dtype = 16 })), x)
+refused("is called in a step of th.parallel.data", th.compile(function(y) return th.parallel.reduce_gradients({ y }, { w })[1] end), x)
 -- An error inside of the step ends the mode in which gradients are means.
 refused("by hand", th.compile(th.parallel.data(function() error "by hand" end, mesh, net)), x)

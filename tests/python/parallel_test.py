@@ -56,6 +56,29 @@ class Parallel(unittest.TestCase):
             th.compile(th.parallel.data(train, self.mesh, net))(x)
             np.testing.assert_allclose(net.weight, before - 0.5 * x, rtol=1e-6)
 
+    def test_micro_batches_have_the_mean_of_their_losses_and_gradients(self):
+        net = nn.Linear(2, 1)
+        rows = th.tensor([[1.0, 2.0], [3.0, -1.0], [0.5, 4.0]])
+
+        def step(*each):
+            return th.parallel.accumulate_gradients(lambda y: (net(y) ** 2).mean(), net.parameters(), [(y,) for y in each])
+        loss, (weight, bias) = th.compile(th.parallel.data(step, self.mesh, net))(*[rows[i:i + 1].clone() for i in range(3)])
+        whole = (net(rows) ** 2).mean()
+        np.testing.assert_allclose(loss.item(), whole.item(), rtol=1e-5)
+        error = net(rows).numpy()
+        np.testing.assert_allclose(weight, 2 * (error * rows.numpy()).mean(0, keepdims=True), rtol=1e-5)
+        np.testing.assert_allclose(bias, [2 * error.mean()], rtol=1e-5)
+
+    def test_a_pipeline_of_one_stage_is_the_model(self):
+        mesh, net = th.mesh(stage=1), nn.Linear(2, 1)
+        rows = th.tensor([[1.0, 2.0], [3.0, -1.0]])
+
+        def step(a, b):
+            return th.parallel.pipeline(net, net.parameters(), lambda y: (y ** 2).mean(), mesh, [(a,), (b,)], th.zeros(1, 1))
+        loss, gradients = th.compile(step)(rows[:1].clone(), rows[1:].clone())
+        self.assertAlmostEqual(loss.item(), (net(rows) ** 2).mean().item(), places=4)
+        np.testing.assert_allclose(gradients[1], [2 * net(rows).numpy().mean()], rtol=1e-5)
+
     def test_a_fully_sharded_step_trains(self):
         for backward in (False, True):
             net = th.parallel.fully_shard(nn.Linear(2, 1), self.mesh)
@@ -84,6 +107,9 @@ class Parallel(unittest.TestCase):
                                ("size of axis 'data' must be an int, not float", TypeError, lambda: th.mesh(data=2.0)),
                                ("timeout must be positive", th.Error, lambda: th.mesh(timeout=-1.0)),
                                ("mesh must be a mesh", TypeError, lambda: th.parallel.data(len, None, [])),
+                               ("there are no micro-batches", ValueError, lambda: th.parallel.accumulate_gradients(len, [], [])),
+                               ("there are no micro-batches", ValueError, lambda: th.parallel.pipeline(len, [], len, self.mesh, [], th.ones(1))),
+                               ("is called in a step of th.parallel.data", RuntimeError, lambda: th.parallel.reduce_gradients([], [])),
                                ("module must be a module, not list", TypeError, lambda: th.parallel.fully_shard([], self.mesh)),
                                ("no axis 'rows'", th.Error, lambda: th.parallel.fully_shard(nn.Linear(2, 1), self.mesh, "rows"))):
             with self.assertRaisesRegex(error, text):

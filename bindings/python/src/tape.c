@@ -61,22 +61,55 @@ static PyType_Spec tape_spec = {"thunder.tape", sizeof(Tape), 0, Py_TPFLAGS_DEFA
 /* The axis over whose ranks this thread takes gradients, and how they are put together, two str; or NULL. */
 static _Thread_local PyObject *grad_axis;
 
-/* _set_grad_axis((axis, reduction) or None): what it was. */
+/* _set_grad_axis((axis, reduction, reduce_dtype or None) or None): what it was. */
 static PyObject *set_grad_axis(PyObject *module, PyObject *axis)
 {
     const char *name, *reduction;
-    if (axis != Py_None && !PyArg_ParseTuple(axis, "ss:data", &name, &reduction)) return NULL;
+    PyObject *dtype;
+    thunder_dtype value;
+    if (axis != Py_None && (!PyArg_ParseTuple(axis, "ssO:data", &name, &reduction, &dtype) || !dtype_from(dtype, &value))) return NULL;
     PyObject *before = grad_axis ? grad_axis : Py_NewRef(Py_None);
     grad_axis = axis == Py_None ? NULL : Py_NewRef(axis);
     return before;
 }
 
+static thunder_values *over_ranks(thunder_scope *scope, thunder_values *gradients, thunder_values *wrt)
+{
+    thunder_dtype dtype;
+    dtype_from(PyTuple_GET_ITEM(grad_axis, 2), &dtype);
+    return thunder_scope_reduce_gradients(scope, gradients, wrt, PyUnicode_AsUTF8(PyTuple_GET_ITEM(grad_axis, 0)),
+                                          PyUnicode_AsUTF8(PyTuple_GET_ITEM(grad_axis, 1)), dtype);
+}
+
 /* Of the mode at hand. */
 static thunder_values *gradients_of(thunder_scope *scope, thunder_tensor *loss, thunder_values *wrt)
 {
-    if (!grad_axis) return thunder_scope_grad(scope, loss, wrt);
-    return thunder_scope_grad_over_ranks(scope, loss, wrt, PyUnicode_AsUTF8(PyTuple_GET_ITEM(grad_axis, 0)),
-                                         PyUnicode_AsUTF8(PyTuple_GET_ITEM(grad_axis, 1)));
+    thunder_values *own = thunder_scope_grad(scope, loss, wrt);
+    return own && grad_axis ? over_ranks(scope, own, wrt) : own;
+}
+
+static PyObject *has_grad_axis(PyObject *module, PyObject *unused)
+{
+    return PyBool_FromLong(grad_axis != NULL);
+}
+
+/* reduce_gradients(gradients, by): over the ranks of the axis at hand. */
+static PyObject *reduce_gradients(PyObject *module, PyObject *args)
+{
+    PyObject *gradients, *by, *result = NULL;
+    if (!PyArg_ParseTuple(args, "OO:reduce_gradients", &gradients, &by)) return NULL;
+    if (!grad_axis)
+        return PyErr_Format(PyExc_RuntimeError, "reduce_gradients: it is called in a step of th.parallel.data, and not in no_sync()");
+    thunder_scope *scope = scope_now();
+    thunder_values *given = scope ? values_new() : NULL, *wrt = given ? values_new() : NULL;
+    if (wrt && values_add(given, gradients) == 0 && values_add(wrt, by) == 0 && check_status(thunder_values_status(given)) == 0 &&
+        check_status(thunder_values_status(wrt)) == 0) {
+        thunder_values *reduced = over_ranks(scope, given, wrt);
+        if (scope_check(scope) == 0) result = values_result(reduced, true);
+    }
+    thunder_values_release(given);
+    thunder_values_release(wrt);
+    return result;
 }
 
 /* grad_of(loss, wrt) */
@@ -168,6 +201,8 @@ int open_tape(PyObject *module)
         {"_autocast", autocast, METH_NOARGS, NULL},
         {"_set_autocast", set_autocast, METH_O, NULL},
         {"_set_grad_axis", set_grad_axis, METH_O, NULL},
+        {"_has_grad_axis", has_grad_axis, METH_NOARGS, NULL},
+        {"_reduce_gradients", reduce_gradients, METH_VARARGS, NULL},
         {NULL, NULL, 0, NULL}};
     return add_type(module, &tape_spec, NULL) ? PyModule_AddFunctions(module, functions) : -1;
 }

@@ -1,11 +1,14 @@
 """Programs on several ranks: th.mesh(data=2), and data parallel training."""
+import contextlib
 import functools
 
 from . import _backward, _thunder
 from ._checkpoint import Shard, load, note_shard, save
+from ._pipeline import OneForwardOneBackward, mean_over_ranks, tree_sum
 from ._thunder import ModuleBase
 
-__all__ = ["Mesh", "data", "fully_shard", "load", "mesh", "parallelize_module", "save"]
+__all__ = ["Mesh", "accumulate_gradients", "data", "fully_shard", "load", "mesh", "no_sync", "parallelize_module", "pipeline",
+           "reduce_gradients", "save"]
 
 
 class Mesh(_thunder.MeshBase):
@@ -88,18 +91,63 @@ def _replaced(module, change):
                 yield path, parameters[name], now
 
 
-def data(step, mesh, parameters, axis="data", reduction="mean"):
+def data(step, mesh, parameters, axis="data", reduction="mean", reduce_dtype=None):
     """A training step of several ranks, each on examples of its own: in it grad_of() and backward() give for parameters the mean, or the
     sum, over the ranks of the axis, so that the optimiser does the same on each. `parameters`, a module or a tree of tensors, begin on all ranks as they
-    are on rank 0."""
+    are on rank 0. reduce_dtype: gradients travel in it, th.bfloat16 in half the time, and are added in float32 by a binary tree; those by shards
+    were added with their gathers."""
     _check_mesh("data", mesh)
     mesh.broadcast(parameters, axis)
 
     @functools.wraps(step)
     def parallel_step(*args, **named):
-        before = _thunder._set_grad_axis((axis, reduction))
+        before = _thunder._set_grad_axis((axis, reduction, reduce_dtype))
         try:
             return step(*args, **named)
         finally:
             _thunder._set_grad_axis(before)
     return parallel_step
+
+
+@contextlib.contextmanager
+def no_sync():
+    """In a step of data(): gradients are this rank's own inside of it, as with DistributedDataParallel's. Those by shards are added over the ranks
+    all the same. reduce_gradients() makes of their sum what data() would have."""
+    before = _thunder._set_grad_axis(None)
+    try:
+        yield
+    finally:
+        _thunder._set_grad_axis(before)
+
+
+def reduce_gradients(gradients, parameters):
+    """In a step of data(), of gradients by parameters that were taken in no_sync() and added up: the mean or the sum over the ranks."""
+    return _thunder._reduce_gradients(gradients, parameters)
+
+
+def accumulate_gradients(loss_of, parameters, microbatches):
+    """(the mean of the losses, gradients of it) of `loss_of(*each)` of some micro-batches, a list of tuples, whose activations are not there at
+    the same time. In a step of data() gradients are added over the ranks once, those by shards at each micro-batch unless the function is compiled
+    with deterministic=True. Sums follow a binary tree, so that any processes times micro-batches that are powers of two give the same bits."""
+    if not microbatches:
+        raise ValueError("accumulate_gradients: there are no micro-batches")
+    losses, gradients = [], []
+    with no_sync():
+        for each in microbatches:
+            losses.append(loss_of(*each))
+            gradients.append(_backward.grad_of(losses[-1], parameters))
+    return tree_sum(losses) / len(losses), mean_over_ranks(gradients, parameters)
+
+
+def pipeline(forward, parameters, loss_of, mesh, microbatches, hidden, axis="stage"):
+    """In a compiled step, (the mean of the losses, gradients of it) where each rank of the axis has a stage of the model: `forward` is this rank's, with
+    `parameters` of its own. The first gets the first of a micro-batch's tuple, each other what the one before gives, all of `hidden`'s shape and dtype, a
+    tensor; what the last gives goes to `loss_of` with the rest of the tuple. Stages compute forward and back in turns (1F1B). In a step of data() over
+    another axis gradients are over its ranks, too."""
+    _check_mesh("pipeline", mesh)
+    if not microbatches:
+        raise ValueError("pipeline: there are no micro-batches")
+    with no_sync():
+        stages = OneForwardOneBackward(forward, parameters, loss_of, mesh, microbatches, hidden, axis)
+        loss = stages.run()
+    return loss, mean_over_ranks(stages.gradients, parameters)
