@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "device/exchange.h"
 #include "ir/type.h"
+#include "scale/scratch.h"
 
 namespace thunder::scale {
 namespace {
@@ -77,7 +78,7 @@ void CollectiveTask::add(const std::string& text, const CollectiveCall* call) {
     const size_t bytes = bytes_of(call->out);
     const bool by_tree = TreeSum::makes(one, *group_);
     const size_t room = by_tree ? TreeSum::result_bytes(one, group_->ranks()) : bytes;
-    const Kept& result = kept_.emplace_back(call->out.data, bytes, std::make_unique_for_overwrite<std::byte[]>(room));
+    const Kept& result = kept_.emplace_back(call->out.data, bytes, scratch(room));
     one.out = result.memory.get();
     if (by_tree) one = sums_.emplace_back(one, group_->ranks()).first();
     if (call->what == Collective::broadcast && call->root == group_->rank())
@@ -163,6 +164,7 @@ bool CollectiveTask::step() {
 bool CollectiveTask::go_on() {
   if (phase_ == Phase::start) begin_headers();
   if (!group_->test(request_)) return false;
+  went_on();
   if (phase_ == Phase::texts) fail_disagreeing();
   if (phase_ != Phase::call && !agree())
     begin_texts();

@@ -59,7 +59,7 @@ class CollectiveTask : public Task {
   struct Kept {
     void* place;
     size_t bytes;
-    std::unique_ptr<std::byte[]> memory;
+    std::shared_ptr<std::byte[]> memory;
   };
   void begin(const GroupCall& call) { request_ = group_->begin(call); }
   void begin_headers();

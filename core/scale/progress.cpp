@@ -3,13 +3,15 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "base/signals.h"
 
 namespace thunder::scale {
 namespace {
 
-// For so many rounds without an end the thread only yields, since most collectives are over by then; later it sleeps.
+// For so many rounds in which no task goes on the thread only yields, since most collectives are over by then; later it
+// sleeps.
 constexpr int kYields = 200;
 constexpr std::chrono::microseconds kSleep{50};
 constexpr std::chrono::milliseconds kWatch{5};
@@ -75,7 +77,7 @@ void Progress::at_exit(std::function<void()> f) {
   at_exit_.push_back(std::move(f));
 }
 
-// Whether some task is over. Requires: the lock is held; it is not while a task steps.
+// Whether some task is over, or went on. Requires: the lock is held; it is not while a task steps.
 bool Progress::step_all(std::unique_lock<std::mutex>& lock) {
   bool any = false;
   std::vector<std::pair<const void*, std::shared_ptr<Task>>> first;
@@ -89,10 +91,10 @@ bool Progress::step_all(std::unique_lock<std::mutex>& lock) {
     } catch (...) {
       failed = std::current_exception();
     }
+    if (over || std::exchange(task->went_on_, false)) any = true;
     if (over) task->finish(failed);
     lock.lock();
     if (!over) continue;
-    any = true;
     const auto it = tasks_.find(owner);
     it->second.pop_front();
     if (it->second.empty()) tasks_.erase(it);

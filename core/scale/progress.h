@@ -28,8 +28,13 @@ class Task {
   // Waits until it is over, at most until `end`. False: it is not over. Throws what the task threw.
   bool wait_until(Clock::time_point end);
 
+ protected:
+  // Of step(): it went on, and what comes next may be over soon.
+  void went_on() { went_on_ = true; }
+
  private:
   friend class Progress;
+  bool went_on_ = false;
   void finish(std::exception_ptr failed);
 
   std::mutex mutex_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "scale/scratch.h"
+
 namespace thunder::scale {
 namespace {
 
@@ -33,10 +35,6 @@ int64_t part_of(const GroupCall& call, int64_t ranks) {
                                                                              : (call.count + ranks - 1) / ranks;
 }
 
-std::unique_ptr<std::byte[]> room(size_t bytes) {
-  return std::make_unique_for_overwrite<std::byte[]>(bytes);
-}
-
 }  // namespace
 
 bool TreeSum::makes(const GroupCall& call, const Group& group) {
@@ -52,11 +50,11 @@ size_t TreeSum::result_bytes(const GroupCall& call, int64_t ranks) {
 
 TreeSum::TreeSum(const GroupCall& call, int64_t ranks)
     : call_(call), ranks_(ranks), on_all_(adds_on_all(call, ranks)), part_(part_of(call, ranks)) {
-  brought_ = room(bytes(part_ * ranks_));
+  brought_ = scratch(bytes(part_ * ranks_));
   if (call_.what == Collective::reduce_scatter || on_all_) return;
-  own_ = room(bytes(part_));
+  own_ = scratch(bytes(part_));
   if (part_ * ranks_ == call_.count) return;
-  padded_ = room(bytes(part_ * ranks_));
+  padded_ = scratch(bytes(part_ * ranks_));
   std::memcpy(padded_.get(), call_.in, bytes(call_.count));
   std::memset(padded_.get() + bytes(call_.count), 0, bytes(part_ * ranks_ - call_.count));
 }

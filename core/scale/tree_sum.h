@@ -32,7 +32,7 @@ class TreeSum {
   const int64_t ranks_;
   bool on_all_ = false;  // rather than a part on each
   int64_t part_ = 0;     // elements that are added up here
-  std::unique_ptr<std::byte[]> padded_, brought_, own_;
+  std::shared_ptr<std::byte[]> padded_, brought_, own_;
 };
 
 }  // namespace thunder::scale
