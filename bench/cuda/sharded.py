@@ -1,7 +1,8 @@
 """Fully sharded training on the GPUs of one host beside one GPU and data parallel: tokens a second, milliseconds of a step, the last loss and the most
-memory, of GPT-2 124M (16 windows of 1,024 tokens a GPU) or a Llama of 1.2 billion parameters (2 of 2,048), autocast to bfloat16, AdamW.
+memory, of GPT-2 124M (16 windows of 1,024 tokens a GPU) or a Llama of 1.2 billion parameters (2 of 2,048), autocast to bfloat16, AdamW. Or, tensor
+parallel, an MLP of 4,096 and 16,384 features on 8,192 tokens, forward and back, by a plan and with collectives by hand.
 
-    RANK=r WORLD_SIZE=n LOCAL_RANK=r MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 python3 bench/cuda/sharded.py gpt2|llama    # n processes, or torchrun
+    RANK=r WORLD_SIZE=n LOCAL_RANK=r MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 python3 bench/cuda/sharded.py gpt2|llama|mlp    # n processes, or torchrun
 
 --engine mpi --tiny under mpirun tries it on the CPU; --show FILE keeps the lines of ZeRO-3.
 """
@@ -15,7 +16,7 @@ import thunder as th
 from thunder import nn, optim
 
 parser = argparse.ArgumentParser()
-parser.add_argument("what", choices=["gpt2", "llama"])
+parser.add_argument("what", choices=["gpt2", "llama", "mlp"])
 parser.add_argument("--tiny", action="store_true")
 parser.add_argument("--engine", default="nccl")
 parser.add_argument("--steps", type=int, default=10)
@@ -154,7 +155,36 @@ def train(mesh, make, how):
             pathlib.Path(chosen.show).write_text(str(th.last_traces(step)[-1]))
 
 
+def divided_mlp(mesh, how):
+    """Each way gives the forward's result, too: what is not returned is not computed."""
+    tokens, width, inner = (16, 8, 32) if TINY else (8192, 4096, 16384)
+    th.seed(0)
+    x, dy = (th.randn(tokens, width).to(th.bfloat16).to(mesh.device) for _ in range(2))
+    net = nn.Sequential(nn.Linear(width, inner, bias=False), nn.GELU(), nn.Linear(inner, width, bias=False)).to(th.bfloat16).to(mesh.device)
+    if how == "by a plan":
+        th.parallel.parallelize_module(net, mesh, {"0": "colwise", "2": "rowwise"}, axis="data")
+    up, down = net.parameters()
+    if how == "by hand":
+        own = slice(inner // mesh.size() * mesh.index(), inner // mesh.size() * (mesh.index() + 1))
+        up, down = up[own].clone(), down[:, own].clone()
+
+    def step(x):
+        if how == "by hand":
+            y = th.all_reduce(th.linear(th.gelu(th.linear(th.pvary(x, "data"), up)), down), "data")
+        else:
+            y = net(x)
+        return (y.float().mean(), y, *th.grad_of((y * dy).sum(), [up, down, x]))
+    compiled = th.compile(step)
+    seconds, first, mean = timed(mesh, lambda: compiled(x)[0])
+    if mesh.index() == 0:
+        print(f"mlp {how} on {1 if how == 'one' else mesh.size()}: {seconds * 1e3:.3f} ms, first step {first:.1f} s, mean {mean:.6f}", flush=True)
+
+
 mesh = th.mesh(data=-1, engine=chosen.engine)
+if chosen.what == "mlp":
+    for how in ["one", "by a plan", "by hand"] if mesh.size() > 1 else ["one"]:
+        divided_mlp(mesh, how)
+    sys.exit()
 kinds = ["one", "data parallel", "ZeRO-2", "ZeRO-3"] if chosen.what == "gpt2" else ["one", "ZeRO-2", "ZeRO-3"]
 for how in kinds if mesh.size() > 1 else kinds[:1]:
     train(mesh, Gpt if chosen.what == "gpt2" else Llama, how)

@@ -1,4 +1,4 @@
-"""checkpoint.py MPIRUN: a checkpoint of two and three ranks loads on one, two and three, in safetensors' own format, the same bits; a save
+"""checkpoint.py MPIRUN: a checkpoint of two, three and four ranks loads on one, two and three, in safetensors' own format, the same bits; a save
 that is killed, or whose rank cannot write, leaves the one before whole; training goes on from it with the same losses."""
 import json
 import os
@@ -96,7 +96,7 @@ def main():
         assert (code == 0) == (wanted == 0), (code, text)
         return text
     with tempfile.TemporaryDirectory() as folder:
-        for ranks in (2, 3):
+        for ranks in (2, 3, 4):
             losses = start(ranks, "save", folder)
             saved = contents(folder)
             assert saved["0.weight"][:2] == ("F32", [7, 3]) and saved["optimizer.exp_avg.0"][1] == [7, 3], saved.keys()

@@ -1,5 +1,6 @@
 """faults.py MPIRUN: what ranks are told when one does something else, does not come, leaves, or cannot open MPI. Never a hang."""
 import os
+import re
 import sys
 import tempfile
 import time
@@ -24,9 +25,9 @@ def told(f):
 """
 
 
-def ranks_run(body, ranks=2, **more):
+def ranks_run(body, ranks=2, head=HEAD, **more):
     with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
-        file.write(HEAD + body)
+        file.write(head + body)
         file.flush()
         began = time.time()
         code, text = on_ranks(MPIRUN, ranks, [sys.executable, file.name], limit=60, **more)
@@ -92,6 +93,74 @@ class Faults(unittest.TestCase):
             self.assertRegex(text, r"<rank 0: UNAVAILABLE: .*rank 1 gave up: this rank stopped in a program with collectives: .*out of range")
             self.assertRegex(text, r"<rank 0: .* after [012]\.\d s>")
             self.assertEqual(text.count("<rank "), ranks, text)
+
+    def test_other_programs_and_orders_are_errors_on_all_ranks(self):
+        for ranks in (2, 4):
+            last = ranks - 1
+            _, text, _ = ranks_run("def ahead(x):\n    return th.all_gather(x, 'data') * th.all_reduce(x, 'data').sum()\n"
+                                   "def back(x):\n    return th.all_reduce(x, 'data').sum() * th.all_gather(x, 'data')\n"
+                                   f"f = th.compile(back if rank == {last} else ahead)\ntold(lambda: f(th.ones(3)))\n"
+                                   "print(f'<{th.all_reduce(th.ones(1), \"data\").item()}>')\n", ranks)
+            self.assertEqual(text.count(": INVALID_ARGUMENT: "), ranks, text)
+            self.assertRegex(text, rf"all_gather\(f32\[3\]\) \[at [^]]*\.py:\d+\]; rank {last}: all_reduce\(f32\[3\], sum\) \[at [^]]*\.py:\d+\]")
+            self.assertEqual(text.count(f"<{ranks}.0>"), ranks, text)
+
+    def test_another_axis_is_an_error_within_the_limit(self):
+        """Ranks 0 and 2 are those of a row that agree; 1 and 3 wait for ranks that are done, and leave."""
+        _, text, _ = ranks_run("grid = th.mesh(row=2, column=2, timeout=3.0)\n"
+                               "told(lambda: th.all_reduce(th.ones(2), 'column' if rank == 3 else 'row'))\ntime.sleep(2)\n", 4)
+        for rank, axis in ((1, "row"), (3, "column")):
+            found = re.findall(rf"<rank {rank}: [A-Z_]+: all_reduce\(f32\[2\], sum\) over axis '{axis}': .*axis 'row'.* after (\d+\.\d) s>", text)
+            self.assertTrue(len(found) == 1 and float(found[0]) < LIMIT + 2, text)
+        self.assertEqual(text.count("<rank "), 2, text)
+
+    def test_a_rank_that_compiles_is_not_late(self):
+        for ranks in (2, 4):
+            _, text, _ = ranks_run("def f(x):\n    if rank == 1: time.sleep(5)\n    return th.all_reduce(x, 'data')\n"
+                                   "told(lambda: print(f'<{th.compile(f)(th.ones(1)).item()}>', flush=True))\n", ranks)
+            self.assertEqual(text.count(f"<{ranks}.0>"), ranks, text)
+
+    def test_a_rank_that_never_starts_is_an_error_of_the_others_within_the_limit(self):
+        _, text, took = ranks_run("", head=f"""import os, time
+import thunder as th
+if os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK")) == "1":
+    time.sleep({LIMIT} + 4)
+    os._exit(0)
+began = time.time()
+try:
+    th.mesh(data=-1, timeout={LIMIT}.0)
+except th.Error as error:
+    print(f"<{{th.Code(error.code).name}}: {{error}} after {{time.time() - began:.1f}} s>", flush=True)
+    os._exit(0)
+""")
+        self.assertRegex(text, rf"<DEADLINE_EXCEEDED: mesh: engine mpi was not opened in 3 seconds on rank 0 of 2: are all processes started\? after {LIMIT}\.\d s>")
+
+    def test_a_nan_check_of_one_rank_is_told_to_the_others_at_once(self):
+        for ranks in (2, 4):
+            _, text, _ = ranks_run("f = th.compile(lambda x: th.all_reduce(x.log(), 'data'), debug_checks=['nan'])\nf(th.ones(3))\n"
+                                   "told(lambda: f(th.full([3], -1.0 if rank == 1 else 1.0)))\ntime.sleep(2)\n", ranks)
+            self.assertRegex(text, r"<rank 1: [A-Z_]+: .*step 1, log at .*makes NaN", text)
+            self.assertEqual(len(re.findall(r"<rank \d: UNAVAILABLE: .*rank 1 gave up: .*makes NaN.* after [012]\.\d s>", text)), ranks - 1, text)
+
+    def test_an_exception_of_one_rank_ends_the_others(self):
+        """Ahead of a program's next collective; the process ends by it."""
+        for ranks in (2, 4):
+            _, text, _ = ranks_run("f = th.compile(lambda x: th.all_reduce(x, 'data'))\nf(th.ones(3))\n"
+                                   "if rank == 1: raise ValueError('no more')\n"
+                                   "told(lambda: f(th.ones(3)))\ntime.sleep(2)\n", ranks)
+            self.assertIn("ValueError: no more", text)
+            self.assertEqual(len(re.findall(r"<rank \d: UNAVAILABLE: [^<]*rank 1 left after its collective [^<]* after [012]\.\d s>", text)), ranks - 1, text)
+
+    def test_a_rank_without_memory_is_told_to_the_others_at_once(self):
+        for ranks in (2, 4):
+            _, text, _ = ranks_run("import resource\n"
+                                   "f = th.compile(lambda x: (x.expand([1 << 23, 2]).cumsum(0), th.all_reduce(x, 'data')))\nkept = f(th.ones(2))\n"
+                                   "if rank == 1:\n"
+                                   "    used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+                                   "    resource.setrlimit(resource.RLIMIT_AS, (used + (48 << 20), resource.RLIM_INFINITY))\n"
+                                   "told(lambda: f(th.ones(2)))\ntime.sleep(2)\n", ranks)
+            self.assertRegex(text, r"<rank 1: (RESOURCE_EXHAUSTED|OUT_OF_MEMORY): .*memory", text)
+            self.assertEqual(len(re.findall(r"<rank \d: UNAVAILABLE: .*rank 1 gave up: .*memory.* after [0123]\.\d s>", text)), ranks - 1, text)
 
     def test_a_new_mesh_is_a_new_world_in_which_programs_go_on(self):
         _, text, _ = ranks_run("f = th.compile(lambda x: th.all_reduce(x, 'data'))\nf(th.ones(2))\n"
