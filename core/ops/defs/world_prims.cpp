@@ -127,11 +127,8 @@ constexpr RankRule kReduceScatter{.kind = Kind::collective,
                                   .reduction = 3,
                                   .unit = 4,
                                   .more = 5};
-constexpr RankRule kBroadcast{.kind = Kind::collective,
-                              .result = Result::is_one,
-                              .what = Collective::broadcast,
-                              .root = 3,
-                              .ordered = true};
+constexpr RankRule kBroadcast{
+    .kind = Kind::collective, .result = Result::is_one, .what = Collective::broadcast, .root = 3};
 constexpr RankRule kAllToAll{.kind = Kind::collective, .result = Result::varies, .what = Collective::all_to_all};
 constexpr RankRule kPpermute{.kind = Kind::collective,
                              .result = Result::varies,
