@@ -2,7 +2,7 @@
 file(READ ${FOLDER}/page.html page)
 file(READ ${FOLDER}/page.css css)
 set(js "")
-foreach(name pictures traces page)
+foreach(name dagre/dagre.min elements pictures time graph traces search page)
   file(READ ${FOLDER}/${name}.js text)
   string(APPEND js "${text}")
 endforeach()

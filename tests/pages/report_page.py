@@ -1,5 +1,6 @@
 """report_page.py THUNDER CHROMIUM FOLDER: the HTML report of GPT-2 with 12 layers, of a step of training, and of a program with 5,000 ops, in Chromium without a
-screen: every section is made, at two widths, and nothing raises. FOLDER keeps the screenshots."""
+screen: every section is made, at two widths, and nothing raises; layers open, words are found, and keys go from tab to tab. FOLDER keeps the
+screenshots."""
 import json
 import pathlib
 import re
@@ -38,6 +39,46 @@ f(th.ones(8))
 th.report(f, ...)
 """,
 }
+# What a person does to the page of the step of training, as claims: each is a name and an expression.
+CLAIMS = """
+const press = (key, at) => at.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+const claim = (name, holds) => { if (!holds) wrong += name + "; "; };
+const settle = () => new Promise(done => setTimeout(done, 50));
+(async () => {
+  const shown = depth => { const layers = layersOfLines(i => Boolean(data.nodes[i].folds));
+    return boxesOf({ depth, open: new Set(), folds: i => Boolean(data.nodes[i].folds), layers }).boxes; };
+  const parts = new Set(data.nodes.map(n => n.phase));
+  claim("every part of the step is named", ["forward", "backward", "update"].every(p => parts.has(p)));
+  claim("the loss is the forward's", data.nodes.some(n => n.ops.includes("linear") && n.phase === "forward"));
+  claim("views are folded", shown(1).every(box => box.lines.every(i => !data.nodes[i].folds)));
+  claim("layers are boxes", shown(1).some(box => box.title === "2" && box.phase === "backward" && box.lines.length > 1));
+  const live = memoryCurve(data.memory.slots, data.nodes.length);
+  claim("the peak is named", document.getElementById("peak").textContent.includes(`line ${live.peak + 1}`));
+  show("Overview");
+  press("ArrowRight", tabs.Overview);
+  await settle();
+  claim("arrows go to the next tab", tabs.Traces.getAttribute("aria-selected") === "true" && document.activeElement === tabs.Traces);
+  press("End", tabs.Traces);
+  await settle();
+  claim("End goes to the last tab", tabs.Examination.tabIndex === 0 && tabs.Traces.tabIndex === -1);
+  const input = document.querySelector("input[type=search]");
+  input.value = "matmul layer 2", input.dispatchEvent(new Event("input"));
+  const found = document.querySelectorAll(".found button");
+  claim("words are found", found.length > 2 && [...found].every(b => b.textContent.includes("matmul")));
+  found[found.length - 1].click();
+  claim("a found line is shown", !made.Traces.hidden && made.Traces.querySelector(".row.marked"));
+  input.value = "no such word", input.dispatchEvent(new Event("input"));
+  claim("nothing is found", !document.querySelector(".found button"));
+  const canvas = made.Graph.querySelector("canvas");
+  show("Graph");
+  await settle();
+  press("n", canvas), press("Enter", canvas), press("0", canvas), press("+", canvas), press("ArrowLeft", canvas);
+  claim("keys pick a box", /^(line|layer) /.test(made.Graph.querySelector(".note").textContent));
+  made.Graph.querySelector(".tools button").click();
+  claim("dark colours are others", matchMedia("(prefers-color-scheme: dark)").matches === (paint("--paper").trim() !== "#fff"));
+  document.title = "claims " + (wrong || "hold");
+})();
+"""
 SECTIONS = ("Overview", "Traces", "Graph", "Memory", "Time", "Kernels", "Guards", "Examination")
 
 
@@ -72,6 +113,11 @@ def main():
         assert title == f"made {len(SECTIONS)} wrong:;", title
         for section in SECTIONS:
             assert f">{section}</button>" in dom, section
+        if name == "digits":
+            probe.write_text(page.read_text(encoding="utf-8").replace("</body>", check.replace("</script>", CLAIMS + "</script>")), encoding="utf-8")
+            for more in ((), ("--force-dark-mode", "--blink-settings=preferredColorScheme=0")):
+                title = re.search("<title>(.*?)</title>", chromium(*more, "--virtual-time-budget=5000", "--dump-dom", probe.as_uri()).stdout)[1]
+                assert title == "claims hold", title
         probe.write_text(page.read_text(encoding="utf-8").replace("</body>", opened), encoding="utf-8")
         milliseconds = int(re.search("<title>opened in (.*?)</title>", chromium("--dump-dom", probe.as_uri()).stdout)[1])
         assert milliseconds < 2000, milliseconds

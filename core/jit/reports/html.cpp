@@ -10,6 +10,7 @@
 #include "jit/reports/compile_stats.h"
 #include "jit/reports/examine.h"
 #include "jit/reports/html_page.h"
+#include "jit/reports/phases.h"
 #include "jit/reports/profile.h"
 #include "program/cost.h"
 #include "program/report.h"
@@ -64,7 +65,9 @@ std::string stages_json(const Entry& entry, Lines& lines) {
 }
 
 // The lines of the last trace, and from which to which values go.
-std::string graph_json(const Trace& trace) {
+std::string graph_json(const Trace& written, const Trace& trace) {
+  const std::vector<Phase> parts = phases(written, trace);
+  std::vector<bool> constant(trace.nodes.size(), true);  // computed of nothing
   std::unordered_map<ValueId, size_t> made;
   const auto is_argument = [&](ValueId v) {
     return std::any_of(trace.inputs.begin(), trace.inputs.end(),
@@ -78,6 +81,7 @@ std::string graph_json(const Trace& trace) {
     for_each_value(n.args, [&](ValueId v) {
       given = given || is_argument(v);
       const auto it = made.find(v);
+      constant[i] = constant[i] && it != made.end() && constant[it->second];
       const bool fresh = it != made.end() && std::find(from.begin(), from.end(), it->second) == from.end();
       if (fresh) from.push_back(it->second);
     });
@@ -86,7 +90,11 @@ std::string graph_json(const Trace& trace) {
     for (ValueId r : n.results) made[r] = i, bytes += static_cast<double>(dense_bytes(trace.type(r)));
     nodes += cat(i ? "," : "", "{\"ops\":", json_quote(ops_of(n)), ",\"by\":", json_quote(n.executor ? n.executor : ""),
                  ",\"at\":", json_quote(n.where ? n.where : ""), ",\"flops\":", flops_of(n, *trace.store),
-                 ",\"bytes\":", bytes, given ? ",\"given\":true}" : "}");
+                 ",\"bytes\":", bytes, given ? ",\"given\":true" : "",
+                 constant[i]   ? ",\"folds\":\"constant\""
+                 : def(n).view ? ",\"folds\":\"view\""
+                               : "",
+                 parts[i] == Phase::none ? "" : cat(",\"phase\":\"", name(parts[i]), "\""), "}");
   }
   return cat("\"nodes\":[", nodes, "],\"edges\":[", edges, "]");
 }
@@ -98,9 +106,15 @@ std::string memory_json(const Program& program) {
   std::vector<ArenaSlot> slots;
   for (const ArenaSlot& s : program.plan().slots)
     if (s.arena == 0) slots.push_back(s);
-  const std::string all = memory_report(program);
-  return cat("{\"peak\":", program.peak_bytes(), ",\"text\":", json_quote(all.substr(0, all.find("\narena "))),
-             ",\"slots\":[", join(slots, ",", slot), "]}");
+  const auto arena = [](const DeviceArena& a) {
+    return cat("{\"device\":", json_quote(name(a.device)), ",\"bytes\":", a.bytes, ",\"constants\":", a.constant_bytes,
+               "}");
+  };
+  size_t results = 0;
+  for (const DenseType& t : program.plan().outputs) results += t.bytes;
+  return cat("{\"peak\":", program.peak_bytes(), ",\"results\":", results, ",\"kept\":", program.kept_bytes(),
+             ",\"donated\":", program.plan().in_donated, ",\"arenas\":[", join(program.plan().arenas, ",", arena),
+             "],\"recording\":", json_quote(program.recording_report()), ",\"slots\":[", join(slots, ",", slot), "]}");
 }
 
 std::string truncate_to_json(std::string text) {
@@ -117,7 +131,7 @@ std::string data_json(const Compiled& f, const Entry& entry) {
   const auto report = [&](std::string_view what) { return truncate_to_json(explain(f, what)); };
   return cat("{\"function\":", json_quote(f.function().name()), ",\"stats\":",
              compile_stats(f), ",\"lines\":", lines.json(), ",\"stages\":", stages, ",",
-             graph_json(entry.traces.back()),
+             graph_json(entry.traces.all().front(), entry.traces.back()),
              ",\"memory\":", memory_json(*entry.program), ",\"guards\":", report("guards"), ",\"breaks\":",
              report("breaks"), ",\"fusion\":", report("fusion"), ",\"loops\":", report("loops"), ",\"hints\":",
              report("hints"), ",\"profile\":",
