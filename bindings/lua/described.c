@@ -74,6 +74,14 @@ static int call_write_safetensors(lua_State *L)
     return 0;
 }
 
+static int call_plot_history(lua_State *L)
+{
+    thunder_values *histories = values_given(L, 1, "plot_history: histories");
+    const char *path = text_given(L, 2, "plot_history: path");
+    check_status(L, thunder_plot_history(histories, path));
+    return 0;
+}
+
 static int call_compiled_trace_count(lua_State *L)
 {
     const thunder_compiled *self = compiled_handle(L, 1);
@@ -182,6 +190,7 @@ void open_described(lua_State *L)
         {"read_idx", call_read_idx},
         {"read_safetensors", call_read_safetensors},
         {"write_safetensors", call_write_safetensors},
+        {"plot_history", call_plot_history},
         {"trace_count", call_compiled_trace_count},
         {"function_name", call_compiled_function_name},
         {"last_miss", call_compiled_last_miss},
@@ -196,7 +205,7 @@ void open_described(lua_State *L)
         {"batches_set_state", call_batches_set_state},
         {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
-    static const char *const of_files[] = {"load_plugin", "read_npy", "write_npy", "read_idx", "read_safetensors", "write_safetensors", "write_report", NULL};
+    static const char *const of_files[] = {"load_plugin", "read_npy", "write_npy", "read_idx", "read_safetensors", "write_safetensors", "plot_history", "write_report", NULL};
     static const char *const of_compiled[] = {"trace_count", "function_name", "last_miss", "explain", "write_report", "repro", "graph_breaks", "memory_report", NULL};
     names_push(L, of_files); /* those that reach files */
     lua_setfield(L, -2, "of_files");

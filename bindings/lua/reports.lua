@@ -38,6 +38,9 @@ function th.examine(f, ...)
   return setmetatable(found, printed)
 end
 
+-- th.plot_history(histories, path): draws numbers by name, { loss = losses }, lists or tensors, as a page (.html) or a picture (.png).
+th.plot_history = core.plot_history
+
 -- th.report(f, path, ...): a page of HTML about f, which has been called before, or is profiled and examined for these arguments.
 function th.report(f, path, ...)
   if type(path) ~= "string" then core.refuse("report: a path was expected, got " .. core.type_text(path)) end

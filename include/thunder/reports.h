@@ -59,5 +59,9 @@ THUNDER_CHECK thunder_status *thunder_compiled_write_report(thunder_compiled *co
 /* Step `step` of the program compiled last, from 1 as profiles count, as a Lua script of its own: it computes the step with inputs of
  * the same types, compiled and by the reference, and says how far the two are apart. Valid until the next call on `compiled`. */
 THUNDER_CHECK thunder_status *thunder_compiled_repro(thunder_compiled *compiled, size_t step, const char **out) THUNDER_NOEXCEPT;
+/* Draws numbers over their positions, such as the losses of a training loop: `histories` is a map by name of tensors of one dim, or of lists
+ * of numbers or of 0-d tensors. A path that ends in .html makes a page that needs nothing beside itself, one in .png a picture. What is not
+ * finite is a gap; where all are positive and the most is a thousand times the least, the scale is logarithmic. */
+THUNDER_CHECK thunder_status *thunder_plot_history(const thunder_values *histories, const char *path) THUNDER_NOEXCEPT;
 
 #endif

@@ -93,3 +93,19 @@ local made = th.made_inputs(loaded)
 os.remove(path)
 assert(made.n == 2 and made[1].y.shape[1] == 3 and made[2].z[2].shape[1] == 3)
 assert(th.examine(loaded, table.unpack(made, 1, made.n)).sound)
+
+-- Histories are drawn as pages and pictures.
+do
+  local path = os.tmpname()
+  os.remove(path)
+  th.plot_history({ loss = { 2, 1, th.tensor(0.5) } }, path .. ".html")
+  local file = assert(io.open(path .. ".html"))
+  assert(file:read "a":find("loss: 0.5 at the end, least 0.5 at 3", 1, true))
+  file:close()
+  th.plot_history({ loss = th.tensor { 2.0, 1.0 } }, path .. ".png")
+  file = assert(io.open(path .. ".png", "rb"))
+  assert(file:read(4) == "\x89PNG")
+  file:close()
+  os.remove(path .. ".html")
+  os.remove(path .. ".png")
+end

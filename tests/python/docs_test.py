@@ -56,7 +56,7 @@ class Documents(unittest.TestCase):
 
     def test_the_page_on_finding_out_why_runs(self):
         count, printed = run_blocks("docs/debugging.md")
-        self.assertEqual(count, 6)
+        self.assertEqual(count, 7)
         said = [line.rstrip() for line in printed.splitlines()]
         for line in ("thunder.recompiles", "input '1': value is 2, was 1", "1 hit, 2 misses", "True True", "transform is the first stage", "digraph",
                      "nan log makes NaN of operands that have none", "False", "<!doctype html>", "layer    kind        gives    parameters  FLOP",

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 
+import numpy as np
 import thunder as th
 
 
@@ -23,6 +24,20 @@ def interrupted(x):
 class Logs(unittest.TestCase):
     def tearDown(self):
         th.set_logs()
+
+    def test_histories_are_drawn_as_pages_and_pictures(self):
+        with tempfile.TemporaryDirectory() as folder:
+            losses = [1.5, th.tensor(0.75), 0.5]
+            th.plot_history({"loss": losses, "accuracy": th.tensor([0.25, 0.5, 1.0])}, f"{folder}/h.html")
+            page = pathlib.Path(folder, "h.html").read_text(encoding="utf-8")
+            self.assertIn("loss: 0.5 at the end, least 0.5 at 3", page)
+            self.assertIn("accuracy: 1 at the end, least 0.25 at 1", page)
+            th.plot_history({"loss": np.array([3, 2, 1])}, pathlib.Path(folder, "h.png"))
+            self.assertEqual(pathlib.Path(folder, "h.png").read_bytes()[:4], b"\x89PNG")
+            with self.assertRaisesRegex(th.Error, "'loss' has something at 2 that is no number"):
+                th.plot_history({"loss": [1, "two"]}, f"{folder}/h.png")
+            with self.assertRaisesRegex(th.Error, "neither .html nor .png"):
+                th.plot_history({"loss": [1]}, f"{folder}/h.pdf")
 
     def test_each_line_names_the_function_and_the_users_line(self):
         def doubled(x):

@@ -79,6 +79,18 @@ static PyObject *call_write_safetensors(PyObject *self, PyObject *args)
     return result;
 }
 
+static PyObject *call_plot_history(PyObject *self, PyObject *args)
+{
+    PyObject *histories_given;
+    thunder_values *histories = NULL;
+    PyObject *path = NULL;
+    if (!PyArg_ParseTuple(args, "OO&:plot_history", &histories_given, PyUnicode_FSConverter, &path)) return NULL;
+    PyObject *result = (histories = values_new()) && !values_add(histories, histories_given) && !check_status(thunder_plot_history(histories, PyBytes_AS_STRING(path))) ? Py_NewRef(Py_None) : NULL;
+    thunder_values_release(histories);
+    Py_XDECREF(path);
+    return result;
+}
+
 static PyObject *call_compiled_trace_count(PyObject *self, PyObject *args)
 {
     return PyLong_FromLongLong(thunder_compiled_trace_count(compiled_test(self)));
@@ -173,6 +185,8 @@ static PyMethodDef of_functions[] = {
      "read_safetensors(path)\n--\n\nThe tensors of a file, by name."},
     {"write_safetensors", call_write_safetensors, METH_VARARGS,
      "write_safetensors(map, path)\n--\n\nWrites tensors by name as safetensors; the old file stays whole until the new one is."},
+    {"plot_history", call_plot_history, METH_VARARGS,
+     "plot_history(histories, path)\n--\n\nDraws lists of numbers by name, such as the losses of a training loop, as a page (.html) or a picture (.png)."},
     {NULL, NULL, 0, NULL}};
 
 static PyMethodDef of_compileds[] = {

@@ -33,8 +33,8 @@ from ._grad_mode import enable_grad, inference_mode, is_inference_mode_enabled, 
 from ._printing import get_printoptions, printoptions, set_printoptions  # noqa: E402
 from ._compile_progress import show_compiles  # noqa: E402
 from ._logs import log_names, set_logs  # noqa: E402
-from ._reports import (cache_hits, cache_misses, compile_stats, last_compile_options, last_miss_reason, last_prologue_traces, list_transforms, profile, report,  # noqa: E402
-                       reports)
+from ._reports import (cache_hits, cache_misses, compile_stats, last_compile_options, last_miss_reason, last_prologue_traces, list_transforms, plot_history, profile,  # noqa: E402
+                       report, reports)
 from ._summary import summary  # noqa: E402
 from ._memory_format import memory_format  # noqa: E402
 from ._jit import jit, mark_dynamic, mark_static, mark_unbacked, maybe_mark_dynamic  # noqa: E402

@@ -47,6 +47,14 @@ def report(function, path, *args, **named):
     compiled.write_report(os.fspath(path))
 
 
+def plot_history(histories, path):
+    """Draws numbers by name, such as {"loss": losses}, as a page (.html) or a picture (.png).
+
+    A history is a list of numbers or of losses as they are, an array of numpy, or a tensor of one dim; what is not finite is a gap.
+    """
+    _thunder.plot_history(histories, os.fspath(path))
+
+
 def last_prologue_traces(function):
     """What is checked before the program compiled last runs, as text: its guards, a formula a line. A list, as lightning-thunder has it."""
     return [_compiled(function, "last_prologue_traces").explain("guards")]
