@@ -371,6 +371,9 @@ if(TARGET thunder_tool AND TARGET thunder_lua AND THUNDER_CHROMIUM AND NOT THUND
   add_test(NAME report_page COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pages/report_page.py $<TARGET_FILE:thunder_tool>
            ${THUNDER_CHROMIUM} ${CMAKE_BINARY_DIR}/report_pages)
   set_tests_properties(report_page PROPERTIES LABELS example TIMEOUT 600)
+  add_test(NAME site_browser COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pages/site_browser.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
+           ${THUNDER_CHROMIUM})
+  set_tests_properties(site_browser PROPERTIES LABELS "example;slow" TIMEOUT 1200 SKIP_RETURN_CODE 77)
 endif()
 
 if(TARGET thunder_python AND NOT THUNDER_SANITIZE)

@@ -4,10 +4,10 @@ local data = {}
 th.data = data
 
 data.csv = core.read_csv -- (path, dtype): [rows, columns]
-data.npy = core.read_npy
-data.idx = core.read_idx
-data.safetensors = core.read_safetensors -- tensors by name
-data.save_npy = core.write_npy -- (tensor, path)
+data.npy = core.read_npy -- (path): the array of a .npy file
+data.idx = core.read_idx -- (path): the array of an IDX file as MNIST has it, packed by gzip or not
+data.safetensors = core.read_safetensors -- (path): tensors by name
+data.save_npy = core.write_npy -- (tensor, path): writes a .npy file
 -- save({ name = tensor }, path); tables inside give names with dots.
 function data.save(tensors, path)
   if type(tensors) ~= "table" then

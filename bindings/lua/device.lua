@@ -18,6 +18,7 @@ local function device_of(given)
 end
 
 local members = {}
+-- Whether there is a GPU, and how many.
 function members.is_available() return core.has_device(core.device(2, 0)) end
 function members.device_count()
   local count = 0
@@ -30,7 +31,10 @@ function members.synchronize(device) core.synchronize(device_of(device)) end
 function members.empty_cache(device) core.empty_cache(device_of(device)) end
 -- { allocated_bytes, max_allocated_bytes, reserved_bytes, max_reserved_bytes, hits, misses, retries }
 function members.memory_stats(device) return core.memory_stats(device_of(device)) end
+-- The greatest numbers of memory_stats begin anew.
 function members.reset_peak_memory_stats(device) core.reset_peak_memory_stats(device_of(device)) end
+-- th.cuda.memory_allocated(device), th.cuda.max_memory_allocated(device), th.cuda.memory_reserved(device),
+-- th.cuda.max_memory_reserved(device): a number of memory_stats each, in bytes.
 for name, field in pairs { memory_allocated = "allocated_bytes", max_memory_allocated = "max_allocated_bytes",
                            memory_reserved = "reserved_bytes", max_memory_reserved = "max_reserved_bytes" } do
   members[name] = function(device) return members.memory_stats(device)[field] end

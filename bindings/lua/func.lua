@@ -2,6 +2,7 @@
 -- th.compile. Arguments are tensors and tables of them; argnums counts arguments from 1.
 local th, core = ...
 
+-- th.func.grad(f, wrt), th.func.value_and_grad(f, wrt): th.grad and th.value_and_grad under PyTorch's names.
 th.func = { grad = th.grad, value_and_grad = th.value_and_grad }
 
 local function leaves_of(tree)

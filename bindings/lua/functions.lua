@@ -170,7 +170,7 @@ th.random_state = core.random
 
 th.last_traces = core.last_traces -- a list of traces that print
 th.last_backward_traces = core.last_backward_traces -- the same of the backward that ran last on a tape
--- th.last_miss(f), th.memory_report(f) ..., and th.explain(f, what):
+-- th.function_name(f), th.trace_count(f), th.write_report(f, path), th.last_miss(f), th.memory_report(f) ..., and th.explain(f, what):
 -- text about the program compiled last: why neighbours in its trace were not fused, a line for each two; with "loops", the loop
 -- nest of each kernel after each stage of its lowering; with "guards", what it is guarded by, a formula each line; with "breaks",
 -- where and why the function was no one program; with "stages", the stages of its compile and their times; with the name of a stage,

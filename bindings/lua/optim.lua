@@ -74,8 +74,9 @@ for _, row in ipairs(core.json(core.describe("schedules"))) do
   document(optim[row.name], row)
 end
 
--- ---- schedules that call a function: LambdaLR(optimizer, f), the first learning rate times f(step), and MultiplicativeLR,
--- the last one times f(step); a function, or a list of one for each group ----
+-- ---- schedules that call a function ----
+-- th.optim.LambdaLR(optimizer, f): the first learning rate times f(step), and of th.optim.MultiplicativeLR(optimizer, f) the
+-- last one times f(step); f is a function, or a list of one for each group.
 
 local functions = setmetatable({}, { __mode = "k" }) -- of such schedules: { optimizer, list, rate }
 

@@ -5,7 +5,7 @@ local mt = core.metatable("tensor")
 for name, dtype in pairs(core.dtypes) do
   if name == tostring(dtype) then th[name] = dtype end
 end
--- th.finfo(th.float16).max, th.iinfo, promote_types, can_cast, result_type: torch's.
+-- th.finfo(dtype), th.iinfo(dtype): { max, min, eps, ... }; th.promote_types(a, b), th.can_cast(from, to), th.result_type(x, y): torch's.
 for name, f in pairs(core.dtype_functions) do th[name] = f end
 th.float, th.double, th.half = th.float32, th.float64, th.float16
 th.long, th.short = th.int64, th.int16

@@ -102,6 +102,7 @@ function th.export_onnx(f, path, options)
   core.export_onnx(f, path_check(path, "export_onnx"), options)
 end
 
+-- th.compiler.set_stance(name): th.set_stance under PyTorch's name.
 th.compiler = { set_stance = th.set_stance }
 -- th.compiler.disable(f): f as a compiled function that compiles nothing: each call runs it op by op. Called by a compiled
 -- function it is a part of that.
