@@ -11,6 +11,12 @@
 
 namespace thunder {
 
+inline Samples samples_of(const OpDef& op) {
+  Samples samples;
+  if (op.samples) op.samples(samples);
+  return samples;
+}
+
 // Records nothing but the types of values: enough to see whether an op takes its arguments.
 class TypeBuilder : public Builder {
  public:

@@ -1,6 +1,6 @@
-// opgen header|docs: prints include/thunder/ops.h or docs/ops.md from the op registry.
+// opgen header|docs|examples: prints include/thunder/ops.h, docs/ops.md or, as JSON, calls of ops from the op registry.
 //
-// Both files are checked in. After an op was added or changed: `tools/check --build BUILD --write`.
+// The first two files are checked in. After an op was added or changed: `tools/check --build BUILD --write`.
 #include <algorithm>
 #include <array>
 #include <iostream>
@@ -12,7 +12,7 @@
 #include "ops/samples.h"
 #include "ops/view_tags.h"
 #include "passes/jvp.h"
-#include "op_support.h"
+#include "op_examples.h"
 
 namespace thunder {
 namespace {
@@ -212,12 +212,6 @@ std::string_view tangent(const OpDef& op) {
   return "";
 }
 
-Samples samples_of(const OpDef& op) {
-  Samples samples;
-  if (op.samples) op.samples(samples);
-  return samples;
-}
-
 // What is eager on all inputs has no batch.
 std::string_view batch(const OpDef& op) {
   const Samples samples = samples_of(op);
@@ -306,7 +300,9 @@ int main(int argc, char** argv) {
     thunder::print_header(std::cout, context->registry());
   else if (what == "docs")
     thunder::print_docs(std::cout, *context);
+  else if (what == "examples")
+    thunder::print_examples(std::cout, *context, thunder::offered(context->registry(), false));
   else
-    return std::cerr << "usage: opgen header|docs\n", 2;
+    return std::cerr << "usage: opgen header|docs|examples\n", 2;
   return std::cout.flush() ? 0 : 1;
 }

@@ -57,6 +57,9 @@ def main():
         out, tool = pathlib.Path(folder), build / "bin" / "thunder"
         pages = site.stage(out / "docs", tool)
         assert not list(site.nameless(pages, tool))
+        softmax, mode = pages["ops/softmax.md"], pages["ops/mode.md"]
+        assert "| C export | all of it |" in softmax and "print(th.softmax(" in softmax and "\ntensor([" in softmax, softmax
+        assert "by way of the CPU: `prims.mode`" in mode and "| ONNX models | not where it comes down to `prims.mode` |" in mode, mode
         assert site.build(out, "9.8.7")
         index = json.loads((out / "html" / "search" / "search_index.json").read_text(encoding="utf-8"))
         places = {entry["location"] for entry in index["docs"]}
