@@ -90,6 +90,8 @@ CASES = (
     ({"README.md": "see /ho" "me/someone/file\n"}, "absolute path"),
     ({"README.md": "see http://build.inter" "nal/x\n"}, "private host"),
     ({"README.md": "ask 192.168." "0.7\n"}, "private address"),
+    ({"README.md": "measured at 14e01" "bed, 1048576 times, in 0xdeadbeef\n"}, "14e01" "bed is the name of a commit"),
+    ({"README.md": "```\n14e01" "bed\n```\n"}, None),
 )
 
 

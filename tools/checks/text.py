@@ -1,4 +1,4 @@
-"""Text that must not be in the tree: promises without a number, places and names of one machine, and long lines."""
+"""Text that must not be in the tree: promises without a number, places and names of one machine, names of commits in prose, and long lines."""
 import re
 
 COLUMNS = 120  # of a line in core and capi
@@ -12,11 +12,25 @@ RULES = (
      "a private address"),
 )
 
+# A commit's name says nothing to a reader of a page: the date and the log of what was measured do.
+COMMIT = re.compile(r"(?<![\w./#-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])")
+
+
+def check_prose(tree, path):
+    code = False
+    for number, line in enumerate(tree.lines(path), 1):
+        code ^= line.startswith("```")
+        match = None if code else COMMIT.search(line)
+        if match:
+            tree.fail(path, f"{match[0]} is the name of a commit; pages have the date, or the log", number)
+
 
 def check(tree):
     for path in tree.files:
         if path.endswith((".csv", ".safetensors")) or re.search(r"/data/[^/]+\.txt$", path) or path == "LICENSE":
             continue  # not our words
+        if path.endswith(".md"):
+            check_prose(tree, path)
         strict = path.startswith(("core/", "capi/")) and path.endswith((".cpp", ".h"))
         for number, line in enumerate(tree.lines(path), 1):
             if strict and len(line) > COLUMNS:
