@@ -7,6 +7,7 @@ namespace {
 // finite.
 constexpr AlgebraRow kAlgebraRules[] = {
     {"detach(x) -> x", Exact::always},  // this pass runs after gradients are expanded
+    {"alias(x) -> x", Exact::always},
     {"add(x, -0.0) -> x", Exact::always},
     {"add(-0.0, x) -> x", Exact::always},
     {"add(x, 0) -> x", Exact::integers},

@@ -10,7 +10,7 @@ namespace {
 class Returned {
  public:
   Returned(const Trace& trace, const Registry& registry) : producers_(trace.store->size(), nullptr) {
-    for (const char* name : {"prims.reshape", "prims.contiguous", "prims.detach"})
+    for (const char* name : {"prims.reshape", "prims.contiguous", "prims.alias", "prims.detach"})
       keep_order_.push_back(registry.find(name));
     for (const Node* n : trace.nodes)
       for (ValueId r : n->results) producers_[r] = n;

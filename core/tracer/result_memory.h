@@ -1,4 +1,5 @@
-// Ensures that the results of ops that are no views have new memory, in which elements do not overlap.
+// Ensures that the results of ops that are no views have new memory, in which elements do not overlap, and that views
+// are new tensors.
 #pragma once
 
 #include "ops/view_tags.h"
@@ -31,6 +32,28 @@ inline void copy_what_was_given(const Scope& scope, Builder& b, const OpDef& op,
     for_each_value(args, [&](ValueId v) { copied = copied || b.aliases(r, v); });
     if (copied) r = b.call("prims.clone", {b.var(r)}).id;
   }
+}
+
+// A view that leaves all as it is would be the input itself, whose gradient, flags and attributes are not the view's.
+inline void view_what_was_given(Builder& b, const OpDef& op, std::span<const Arg> args, Results& results) {
+  if (op.prim || !may_view(op) || op.tags & kReturnsSelf) return;
+  for (ValueId& r : results) {
+    bool given = false;
+    for_each_value(args, [&](ValueId v) { given = given || v == r; });
+    if (given && !b.type(r).weak) r = b.call("prims.alias", {b.var(r)}).id;
+  }
+}
+
+// Whether an op that returns its input where it has nothing to do did so. In an eager scope where the result lies says
+// it, too: an op that copies what is not dense has seen that it is.
+inline bool returns_input(const Scope& scope, Builder& b, const OpDef& op, std::span<const Arg> args,
+                          const Results& results) {
+  if (!(op.tags & kReturnsSelf) || args[0].kind != ArgKind::value) return false;
+  if (results[0] == args[0].v || scope.tracing()) return results[0] == args[0].v;
+  const auto& eager = static_cast<EagerBuilder&>(b);
+  const Tensor &one = *eager.tensor(results[0]), &other = *eager.tensor(args[0].v);
+  return one.storage() == other.storage() && one.offset() == other.offset() && one.type() == other.type() &&
+         one.strides() == other.strides();
 }
 
 }  // namespace thunder

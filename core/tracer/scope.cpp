@@ -142,7 +142,7 @@ void Scope::make_tensors_of_numbers(const OpDef& op, std::span<const Any> given,
   }
 }
 
-Results Scope::dispatch(std::string_view name, std::span<const Any> given, const char* const* names, Tensor*& written) {
+Results Scope::dispatch(std::string_view name, std::span<const Any> given, const char* const* names, Tensor*& itself) {
   const Registry& registry = *environment_.registry;
   const OpDef* op = registry.find(name);
   if (!op && name.size() > 1 && name.back() == '_') {
@@ -150,7 +150,7 @@ Results Scope::dispatch(std::string_view name, std::span<const Any> given, const
     if (op && op->has(kInplace)) {
       require(!given.empty() && given[0].kind == ArgKind::value, name,
               ": the first argument must be the tensor to write");
-      written = given[0].t;
+      itself = given[0].t;
     } else {
       op = nullptr;
     }
@@ -171,23 +171,30 @@ Results Scope::dispatch(std::string_view name, std::span<const Any> given, const
   }
   if (tracing()) read_live_numbers(*op, names), take_live_numbers(*op, args_, names);
   if (numbers || tracing()) make_tensors_of_numbers(*op, given, names);
-  if (autocast != DType::none && !written) cast_arguments(*op);
+  if (autocast != DType::none && !itself) cast_arguments(*op);
   CompleteArgs complete(*op, args_, names);
   Results results = builder().invoke(*op, complete.span());
-  if (!written) copy_what_was_given(*this, builder(), *op, complete.span(), results);
-  if (written) {
+  if (itself) {
     Var result = builder().var(results[0]);
     const TensorType to = builder().type(complete.span()[0].v);
     require(result.shape() == to.shape, name, ": the result has shape ", thunder::name(result.shape()),
             ", it cannot be written to a tensor of shape ", thunder::name(to.shape));
     require(info(result.dtype()).category <= info(to.dtype).category, name, ": the result is ",
             thunder::name(result.dtype()), ", it cannot be written to a tensor of ", thunder::name(to.dtype));
-    write(written, convert(result, to.dtype).id);
+    write(itself, convert(result, to.dtype).id);
+    return results;
   }
+  copy_what_was_given(*this, builder(), *op, complete.span(), results);
+  view_what_was_given(builder(), *op, complete.span(), results);
+  // A handle of its own would not know what is said of the input.
+  if (returns_input(*this, builder(), *op, complete.span(), results) && given[0].kind == ArgKind::value &&
+      args_[0].v == complete.span()[0].v && given[0].t->kind() != Tensor::Kind::number)
+    itself = given[0].t->concrete() ? own(Ref<Tensor>(given[0].t)) : given[0].t;
   return results;
 }
 
-// `take` gets the results, and the tensor that an in-place form writes. False after an error, which sticks.
+// `take` gets the results, and the tensor that the first of them is: one that an in-place form writes, or the input.
+// False after an error, which sticks.
 template <class Take>
 bool Scope::run_op(std::string_view name, std::span<const Any> args, const char* const* names, const char* where,
                    Take&& take) {
@@ -195,9 +202,9 @@ bool Scope::run_op(std::string_view name, std::span<const Any> args, const char*
     return false;
   try {
     begin_op(where);
-    Tensor* written = nullptr;
-    Results results = dispatch(name, args, names, written);
-    take(results, written);
+    Tensor* itself = nullptr;
+    Results results = dispatch(name, args, names, itself);
+    take(results, itself);
     end_op();
     return true;
   } catch (const UnknownInteger& e) {
@@ -217,11 +224,11 @@ bool Scope::run_op(std::string_view name, std::span<const Any> args, const char*
 Tensor* Scope::invoke(std::string_view name, std::span<const Any> args, const char* const* names, Tensor** out,
                       size_t n_out, const char* where) {
   Tensor* first = nullptr;
-  const bool ran = run_op(name, args, names, where, [&](const Results& results, Tensor* written) {
+  const bool ran = run_op(name, args, names, where, [&](const Results& results, Tensor* itself) {
     if (n_out > results.size())
       thunder::fail(Code::invalid_argument, name, ": returns ", results.size(), " tensors, ", n_out, " were asked for");
     for (size_t i = 0; i < std::max<size_t>(n_out, 1); i++) {
-      Tensor* t = written && i == 0 ? written : wrap(results[i]);
+      Tensor* t = itself && i == 0 ? itself : wrap(results[i]);
       if (i == 0) first = t;
       if (i < n_out) out[i] = t;
     }
@@ -234,8 +241,8 @@ Tensor* Scope::invoke(std::string_view name, std::span<const Any> args, const ch
 Values* Scope::invoke_all(std::string_view name, std::span<const Any> args, const char* const* names,
                           const char* where) {
   Values* all = own(make<Values>());
-  run_op(name, args, names, where, [&](const Results& results, Tensor* written) {
-    for (size_t i = 0; i < results.size(); i++) all->push(Ref<Tensor>(written && i == 0 ? written : wrap(results[i])));
+  run_op(name, args, names, where, [&](const Results& results, Tensor* itself) {
+    for (size_t i = 0; i < results.size(); i++) all->push(Ref<Tensor>(itself && i == 0 ? itself : wrap(results[i])));
   });
   return all;
 }

@@ -238,7 +238,7 @@ constexpr OracleRow kRows[] = {
     {"prims.pad", prims_pad},   {"tril", triangle<1>},     {"triu", triangle<-1>},
     {"contiguous", same},       {"clone", same},           {"to", same},
     {"detach", same},           {"stop_gradient", same},   {"prims.contiguous", same}, {"prims.optimization_barrier", same},
-    {"prims.clone", same},       {"prims.to_device", same},
+    {"prims.clone", same},       {"prims.alias", same},   {"prims.to_device", same},
 };
 
 }  // namespace

@@ -72,7 +72,6 @@ _LENT = (lambda program: any("(array" in text for _, text in program.body),
 _NO_PARAMETER = (lambda program: all("state.weight" not in text for _, text in program.body), "it reads no parameter")
 _NO_COPY = (lambda program: True, "copy.copy() of a module is refused: deepcopy() makes another one")
 
-_ITSELF = {"flags": "an op that changes nothing gives the tensor itself, on a tape a view of it"}
 _OF_BATCHES = {name: "results op by op may lie in the memory of a batch" for name in ("memory", "strides", "flags",
     "later")}
 _DENSE = {"strides": "results are dense arrays, or read from a file", "flags": "what C and files give requires no gradient"}
@@ -84,7 +83,7 @@ def _eager(open, calls=SAME, **named):
 
 
 def _compiled(open, calls=SAME, *refuses, **named):
-    return Door(open, calls, refuses=[_ARRAYS, *refuses], **named)
+    return Door(open, calls, refuses=[*refuses], **named)
 
 
 def _inner(f, module, library):
@@ -98,7 +97,7 @@ _GRADIENTS = {"gradients": True, "only": "arguments", "slow": True}
 DOORS = {
     "op by op": _eager(ways.op_by_op),
     "op by op on a tape": _eager(ways.on_a_tape, gradients=True),
-    "on a tape": _eager(ways.forward_on_a_tape, lacks=_ITSELF),
+    "on a tape": _eager(ways.forward_on_a_tape),
     "compiled": _compiled(ways.compiled()),
     "compiled for any size": _compiled(ways.compiled(dynamic=True), VARYING),
     "compiled for sizes that vary": _compiled(ways.compiled(), VARYING),
@@ -111,7 +110,7 @@ DOORS = {
     "compiled on a tape for sizes that vary": _compiled(ways.compiled_on_a_tape(), VARYING, gradients=True,
     slow=True),
     "segments on a tape": _compiled(ways.compiled_on_a_tape(fullgraph=False), gradients=True, whole=False),
-    "value_and_grad": _eager(ways.value_and_grad(), SAME, lacks=_ITSELF, refuses=[_NO_GRADIENT], **_GRADIENTS),
+    "value_and_grad": _eager(ways.value_and_grad(), SAME, refuses=[_NO_GRADIENT], **_GRADIENTS),
     "compiled value_and_grad": _compiled(ways.value_and_grad(True), SAME, _NO_GRADIENT, **_GRADIENTS),
     "value_and_grad of compiled": _compiled(_inner, SAME, _NO_GRADIENT, **_GRADIENTS),
     "backward inside": _compiled(ways.backward_inside(), SAME, _NO_PARAMETER, gradients=True, only="state", slow=True),

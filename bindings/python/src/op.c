@@ -85,11 +85,12 @@ static bool is_large(const arguments *c)
     return false;
 }
 
-/* An op that gives its first argument back, such as add_, gives the same object. */
-static PyObject *wrap_results(thunder_tensor **results, int count, PyObject *first)
+/* An op that gives its first argument back, such as add_, gives the same object; `passed`: what stood for it, its detached form in no_grad(). */
+static PyObject *wrap_results(thunder_tensor **results, int count, PyObject *first, const thunder_any *passed)
 {
     if (count == 1)
-        return first && tensor_test(first) && tensor_handle(first) == results[0] ? Py_NewRef(first) : tensor_of(results[0]);
+        return first && tensor_test(first) && (tensor_handle(first) == results[0] || (passed->kind == THUNDER_TENSOR && passed->u.t == results[0]))
+                   ? Py_NewRef(first) : tensor_of(results[0]);
     PyObject *tuple = PyTuple_New(count);
     for (int i = 0; tuple && i < count; i++) {
         PyObject *one = tensor_of(results[i]);
@@ -122,7 +123,7 @@ static PyObject *invoke(const signature *op, const arguments *c, PyObject *first
         all = thunder_op_invoke_all(scope, op->name, c->any, (size_t)c->count, names, place);
     if (state) PyEval_RestoreThread(state);
     if (scope_check(scope)) return NULL;
-    PyObject *made = op->n_results > 0 ? wrap_results(results, op->n_results, first) : values_list(all, false, NULL);
+    PyObject *made = op->n_results > 0 ? wrap_results(results, op->n_results, first, c->any) : values_list(all, false, NULL);
     if (made && op->n_results < 0) made = alone_or_tuple(made);
     scope_done(scope);
     return made;

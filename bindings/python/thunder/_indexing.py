@@ -115,7 +115,7 @@ def _to_front(value, dims, rest, rank):
 def getitem(x, key):
     view, rest = _basic(x, key)
     if not rest:
-        return view
+        return _op["view_as"](x, x) if view is x else view
     view, dims = _in_front(view, rest)
     found = _op["index"](view, [indices for _, indices in rest])
     if not _stays(dims):

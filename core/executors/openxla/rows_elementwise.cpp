@@ -121,6 +121,7 @@ constexpr Row kRows[] = {
     {"prims.abs", "stablehlo.abs", abs},
     {"prims.acos", "stablehlo.atan2, sqrt", acos},
     THUNDER_BINARY("add", "stablehlo.add"),
+    {"prims.alias", "none", itself},
     {"prims.asin", "stablehlo.atan2, sqrt", asin},
     {"prims.atan", "stablehlo.atan2", atan},
     THUNDER_BINARY("atan2", "stablehlo.atan2"),

@@ -156,6 +156,7 @@ constexpr Row kRows[] = {
     one_to_one("prims.abs", "Abs"),
     one_to_one("prims.acos", "Acos"),
     {"prims.add", "Add, Or", [](Line& l) { return emit_by_type(l, "Or", "Add"); }, true},
+    {"prims.alias", "none", pass_through, true},
     one_to_one("prims.asin", "Asin"),
     one_to_one("prims.atan", "Atan"),
     {"prims.atan2", "Atan, Where", atan2, true},

@@ -207,7 +207,7 @@ constexpr OpRow kRows[] = {
         [](Samples& s) {
           s.add({TensorSpec{{2, 3}}});
         },
-        kMayView),
+        kMayView | kReturnsSelf),
     composite(
         "clone(tensor input) -> tensor", CastPolicy::none, "A dense copy.",
         [](Call& c) -> Results { return c.builder.call("prims.clone", {c.var(0)}); },
@@ -221,7 +221,7 @@ constexpr OpRow kRows[] = {
           s.add({TensorSpec{{2, 3}}, DType::f64});
           s.add({TensorSpec{{2}}});
         },
-        kMayView),
+        kMayView | kReturnsSelf),
 };
 
 }  // namespace

@@ -52,23 +52,25 @@ void sample_elements_kept(Samples& s) {
   s.refuse({TensorSpec{{3, 4}}, 1.5}, "probability");
 }
 
+constexpr uint32_t kDropoutTags = kRandom | kMayView | kReturnsSelf;
+
 consteval OpRow alias(SchemaText schema) {
-  return composite(schema, CastPolicy::none, "Another name.", dropout_channels, sample_channels, kRandom | kMayView,
+  return composite(schema, CastPolicy::none, "Another name.", dropout_channels, sample_channels, kDropoutTags,
                    {.alias_of = "feature_dropout"});
 }
 
 constexpr OpRow kRows[] = {
     composite("feature_dropout(tensor input, float p=0.5, bool training=True) -> tensor", CastPolicy::none,
               "Whole channels zero with probability p, else times 1 / (1 - p).", dropout_channels, sample_channels,
-              kRandom | kMayView),
+              kDropoutTags),
     alias("dropout1d(tensor input, float p=0.5, bool training=True) -> tensor"),
     alias("dropout2d(tensor input, float p=0.5, bool training=True) -> tensor"),
     alias("dropout3d(tensor input, float p=0.5, bool training=True) -> tensor"),
     composite("alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor", CastPolicy::none,
               "dropout that keeps the mean and variance of selu's results.", alpha_dropout<false>, sample_elements_kept,
-              kRandom | kMayView),
+              kDropoutTags),
     composite("feature_alpha_dropout(tensor input, float p=0.5, bool training=False) -> tensor", CastPolicy::none,
-              "alpha_dropout of whole channels.", alpha_dropout<true>, sample_channels, kRandom | kMayView),
+              "alpha_dropout of whole channels.", alpha_dropout<true>, sample_channels, kDropoutTags),
 };
 
 }  // namespace

@@ -104,7 +104,7 @@ constexpr OpRow kRows[] = {
               sample_integers, kTags),
     composite("dropout(tensor input, float p=0.5, bool training=True) -> tensor", CastPolicy::none,
               "Zero with probability p, else input / (1 - p); the input itself unless training.", dropout,
-              sample_dropouts, kTags | kInplace | kMayView),
+              sample_dropouts, kTags | kInplace | kMayView | kReturnsSelf),
 };
 
 }  // namespace

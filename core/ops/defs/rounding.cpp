@@ -131,7 +131,7 @@ constexpr OpRow kRows[] = {
           c.require(c.type(0).dtype != DType::boolean, "input must not be boolean, got ", name(c.type(0)));
           return c.var(0);
         },
-        sample_signed_numbers, kView),
+        sample_signed_numbers, kView | kReturnsSelf),
     composite("angle(tensor input) -> tensor", CastPolicy::none, "pi where the input is negative, else 0; NaN of NaN.",
               real_formula<angle_of>, sample_numbers),
     composite("nan_to_num(tensor input, float nan=0.0, float? posinf=None, float? neginf=None) -> tensor",

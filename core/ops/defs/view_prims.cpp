@@ -203,6 +203,18 @@ constexpr OpRow kRows[] = {
                    s.add({TensorSpec{{2, 3}}});
                  },
              .tags = kLinear}),
+    checked({.schema = "prims.alias(tensor input) -> tensor",
+             .doc = "A view of all of the input, which is another tensor.",
+             .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },
+             .reference = copy_dense,
+             .vjp = [](Grad& g) { g.add(0, g.cotangent()); },
+             .view = {same_view, same_view},
+             .write_through = [](Call&, ValueId, ValueId written) { return written; },
+             .samples =
+                 [](Samples& s) {
+                   s.add({TensorSpec{{2, 3}}});
+                 },
+             .tags = kElementwise | kLinear}),
     checked({.schema = "prims.clone(tensor input) -> tensor",
              .doc = "A dense copy.",
              .meta = [](const Call& c, Types& out) { out.push(c.type(0)); },

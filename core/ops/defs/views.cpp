@@ -180,7 +180,7 @@ constexpr OpRow kRows[] = {
     composite("view(tensor input, int[] size) -> tensor", CastPolicy::none,
               "As reshape, but refuses where a copy would be needed.", view, sample_reshapes, kView),
     composite("flatten(tensor input, int start_dim=0, int end_dim=-1) -> tensor", CastPolicy::none,
-              "Merges the dims from start_dim to end_dim into one.", flatten, flatten_samples, kMayView),
+              "Merges the dims from start_dim to end_dim into one.", flatten, flatten_samples, kMayView | kReturnsSelf),
     composite("permute(tensor input, int[] dims) -> tensor", CastPolicy::none, "A view with the dims in another order.",
               permute, sample_permutes, kView),
     composite("transpose(tensor input, int dim0, int dim1) -> tensor", CastPolicy::none,
