@@ -8,6 +8,7 @@ namespace {
 constexpr AlgebraRow kAlgebraRules[] = {
     {"detach(x) -> x", Exact::always},  // this pass runs after gradients are expanded
     {"alias(x) -> x", Exact::always},
+    {"set_data(x, y) -> y", Exact::always},
     {"add(x, -0.0) -> x", Exact::always},
     {"add(-0.0, x) -> x", Exact::always},
     {"add(x, 0) -> x", Exact::integers},

@@ -7,6 +7,7 @@ namespace thunder::battery {
 namespace {
 
 Arrays same(const Arguments& a) { return {a.tensor(0)}; }
+Arrays second(const Arguments& a) { return {a.tensor(1)}; }
 Arrays under(const Array& x, Ints shape) { return {Array{std::move(shape), x.data, DType::none}}; }
 
 Arrays reshape(const Arguments& a) {
@@ -238,7 +239,7 @@ constexpr OracleRow kRows[] = {
     {"prims.pad", prims_pad},   {"tril", triangle<1>},     {"triu", triangle<-1>},
     {"contiguous", same},       {"clone", same},           {"to", same},
     {"detach", same},           {"stop_gradient", same},   {"prims.contiguous", same}, {"prims.optimization_barrier", same},
-    {"prims.clone", same},       {"prims.alias", same},   {"prims.to_device", same},
+    {"prims.clone", same},       {"prims.alias", same},   {"prims.set_data", second},   {"prims.to_device", same},
 };
 
 }  // namespace

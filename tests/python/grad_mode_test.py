@@ -16,6 +16,58 @@ def gradients_of(loss):
     return [taped.item(), th.grad(loss)(X).item(), th.compile(th.grad(loss))(X).item(), th.compile(th.grad(loss), fullgraph=False)(X).item()]
 
 
+def of_every_element(f):
+    """The gradients of the sum of f(x) by x = [[1, 2], [4, 5]]: op by op and compiled, on tapes and by grad()."""
+    x, found = th.tensor([[1.0, 2.0], [4.0, 5.0]]).requires_grad_(), []
+    for run in (f, th.compile(f), th.compile(f, fullgraph=False)):
+        x.grad = None
+        with th.tape():
+            run(x).sum().backward()
+        found.append(x.grad.tolist())
+    loss = th.grad(lambda x: f(x).sum())
+    return found + [loss(x).tolist(), th.compile(loss)(x).tolist()]
+
+
+class Writes(unittest.TestCase):
+    """PyTorch 2.11 gives the same gradients."""
+
+    def test_in_a_region_leave_the_gradient_what_it_was(self):
+        def whole(x):
+            v = x * 3
+            with th.no_grad():
+                v.mul_(2)
+            return v
+
+        def part(x):
+            v = x * 3
+            with th.no_grad():
+                v[:, 1] += 5
+                v[:, 1:].mul_(1)
+            return v * v
+
+        def by_itself(x):
+            v = x * 3
+            with th.no_grad():
+                v += x
+            return v * v
+        self.assertEqual(of_every_element(whole), [[[3, 3], [3, 3]]] * 5)
+        self.assertEqual(of_every_element(part), [[[18, 66], [72, 120]]] * 5)
+        self.assertEqual(of_every_element(by_itself), [[[24, 48], [96, 120]]] * 5)
+
+    def test_through_detach_leave_it_too(self):
+        def whole(x):
+            v = x * 3
+            v.detach().add_(5)
+            return v * v
+
+        def part(x):
+            v = x * 3
+            v.detach()[:, 0] = 5
+            return v * v
+        self.assertEqual(of_every_element(whole), [[[48, 66], [102, 120]]] * 5)
+        self.assertEqual(of_every_element(part), [[[30, 36], [30, 90]]] * 5)
+
+
 class Regions(unittest.TestCase):
     def test_gradients_do_not_pass_what_a_region_computes(self):
         def loss(x):

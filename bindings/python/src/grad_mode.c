@@ -2,8 +2,6 @@
  * of `detach`. Elsewhere nothing is recorded in any case. */
 #include "op.h"
 
-#include <string.h>
-
 static _Thread_local grad_mode mode;
 
 /* What the tape's ops run in instead: the thread's own scope may be in use further out. */
@@ -75,9 +73,7 @@ static thunder_tensor *detach_tensor(thunder_tensor *tensor)
 
 int grad_mode_detach(arguments *c)
 {
-    const char *name = c->signature->name;
-    const size_t length = strlen(name);
-    for (int i = length && name[length - 1] == '_'; i < c->count; i++) { /* what is written in place stays itself */
+    for (int i = 0; i < c->count; i++) { /* what is written in place too: its gradient stays that of what it was */
         thunder_any *any = &c->any[i];
         if (any->kind == THUNDER_TENSOR) any->u.t = detach_tensor(any->u.t);
         if (any->kind != THUNDER_TENSORS) continue;

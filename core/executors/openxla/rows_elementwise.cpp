@@ -24,6 +24,9 @@ bool real(const Line& l) {
 void itself(Line& l) {
   l.add_result(l.input(0));
 }
+void set_data(Line& l) {
+  l.add_result(l.input(1));
+}
 void abs(Line& l) {
   l.add_result(is_signed(l.type(0).dtype) ? l.unary("stablehlo.abs", l.input(0)) : l.input(0));
 }
@@ -158,6 +161,7 @@ constexpr Row kRows[] = {
     {"prims.pow", "stablehlo.power", pow},
     {"prims.reciprocal", "stablehlo.divide", reciprocal},
     THUNDER_UNARY("rsqrt", "stablehlo.rsqrt"),
+    {"prims.set_data", "none", set_data},
     {"prims.sign", "stablehlo.compare, subtract", sign},
     {"prims.signbit", "stablehlo.bitcast_convert, compare", signbit},
     THUNDER_UNARY("sin", "stablehlo.sine"),

@@ -85,6 +85,10 @@ bool pass_through(Line& l) {
   l.give(l.in(0));
   return true;
 }
+bool set_data(Line& l) {
+  l.give(l.in(1));
+  return true;
+}
 
 // The quadrant is that of the signs, those of zeros too.
 bool atan2(Line& l) {
@@ -193,6 +197,7 @@ constexpr Row kRows[] = {
     one_to_one("prims.pow", "Pow"),
     one_to_one("prims.reciprocal", "Reciprocal"),
     {"prims.rsqrt", "Sqrt, Reciprocal", rsqrt, true},
+    {"prims.set_data", "none", set_data, true},
     {"prims.sign", "Sign, Where", sign, true},
     {"prims.signbit", "Less, Reciprocal, Or", signbit, true},
     one_to_one("prims.sin", "Sin"),

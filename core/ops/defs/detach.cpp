@@ -1,9 +1,20 @@
-// Ops that stop gradients: detach; and zero, whose result no longer depends on the input.
+// Ops that stop gradients: detach, and writes through what it gives; and zero, whose result no longer depends on the
+// input.
 #include "ops/elementwise.h"
 #include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
+
+// Of what is written through a detached view gradients know nothing: they are those of what was there before.
+ValueId write_through_detach(Call& c, ValueId base, ValueId written) {
+  return c.builder.call("prims.set_data", {c.builder.var(base), c.builder.var(written)}).id;
+}
+
+void set_data_meta(const Call& c, Types& out) {
+  c.require(c.type(0) == c.type(1), "input and data must be of one type; ", c.types());
+  out.push(c.type(0));
+}
 
 Results detach(Call& c) { return c.builder.call("prims.detach", {c.var(0)}); }
 
@@ -23,7 +34,22 @@ constexpr OpRow kRows[] = {
              .reference = copy_dense,
              .nondiff = kStops,
              .view = {same_view, same_view},
-             .write_through = [](Call&, ValueId, ValueId written) { return written; },
+             .write_through = write_through_detach,
+             .tags = kElementwise}),
+    checked({.schema = "prims.set_data(tensor input, tensor data) -> tensor",
+             .doc = "The elements of data; gradients pass to input, as if they were its own.",
+             .meta = set_data_meta,
+             .reference =
+                 [](const KernelArgs& k) -> Status* {
+                   copy_strided(k.in[1], k.out[0]);
+                   return nullptr;
+                 },
+             .vjp = [](Grad& g) { g.add(0, g.cotangent()); },
+             .samples =
+                 [](Samples& s) {
+                   s.add_without_gradient({TensorSpec{{2, 3}}, TensorSpec{{2, 3}}});
+                   s.refuse({TensorSpec{{2, 3}}, TensorSpec{{3}}}, "one type");
+                 },
              .tags = kElementwise}),
     composite("detach(tensor input) -> tensor", CastPolicy::none, "A view of the input that gradients do not pass.",
               detach, sample_detaches, kView, {.nondiff = kStops}),
