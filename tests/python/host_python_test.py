@@ -18,6 +18,8 @@ import unittest
 import warnings
 import weakref
 
+import numpy as np
+
 import thunder as th
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "from-pytorch.md"
@@ -189,6 +191,35 @@ def environment():
         yield f, lambda: os.environ.update(THUNDER_TEST_OF_THE_HOST=os.environ["THUNDER_TEST_OF_THE_HOST"] + "0")
 
 
+def elements():
+    tensor, half = th.tensor([2.0]), th.tensor([2.0], dtype=th.bfloat16)
+    for f in (lambda x: x * tensor.item(), lambda x: x * float(tensor), lambda x: x * tensor.tolist()[0], lambda x: x * (3 if int(tensor) % 2 else 1),
+              lambda x: x * float(half), lambda x: x * float(tensor.numpy()[0]), lambda x: x * memoryview(tensor)[0],
+              lambda x: x * float(np.from_dlpack(tensor)[0])):
+        yield f, lambda: (tensor.add_(1), half.add_(1))
+
+
+def written_arrays():
+    one, other, tensor = np.ones(2), np.ones((2, 3)), th.ones(2)
+
+    def shown(x):
+        array = tensor.numpy()
+        tensor.add_(1)
+        return x * float(array[0])
+    yield shown, lambda: None
+
+    def writes(x):
+        one[0] += 1
+        return x * one[0]
+    yield writes, lambda: None
+
+    def later(x):
+        made = th.tensor(other)
+        other[:, 1] = 5
+        return x * made.sum()
+    yield later, lambda: None
+
+
 def iterators():
     cycle = itertools.cycle([2, 5])
     yield lambda x: x * next(cycle), lambda: None
@@ -215,6 +246,8 @@ ROWS = {
     "`super()`, properties, descriptors, `__getattr__`, attributes of metaclasses": members,
     "what context managers, decorators, `partial`, `partialmethod`, `singledispatch` and callbacks read": calls,
     "`os.environ`, `os.getenv`": environment,
+    "numbers that it reads of captured tensors: `item()`, `float()`, `tolist()`, `numpy()`": elements,
+    "an array of numpy that it writes, or of a tensor that it writes": written_arrays,
     "an iterator": iterators,
     "the clock, `random`, files, `globals()`, settings of the process": clocks,
 }

@@ -3,6 +3,28 @@
 
 #include <string.h>
 
+/* ---- what a trace is told ---- */
+
+/* Told of arrays and tensors that a function which is traced reads: (array, whether its memory can be shared) -> whether the trace copies it,
+ * and read(tensor, shown); or NULL. */
+static _Thread_local PyObject *reader;
+
+PyObject *swap_array_reader(PyObject *function)
+{
+    PyObject *before = reader;
+    reader = function == Py_None ? NULL : Py_NewRef(function);
+    return before ? before : Py_NewRef(Py_None);
+}
+
+/* A function that is traced reads elements of a tensor that has some; `shown`: to others, who may look again. */
+int tensor_note_read(PyObject *tensor, bool shown)
+{
+    if (!reader || !here || !thunder_scope_is_tracing(here)) return 0;
+    PyObject *noted = PyObject_CallMethod(reader, "read", "OO", tensor, shown ? Py_True : Py_False);
+    Py_XDECREF(noted);
+    return noted ? 0 : -1;
+}
+
 /* ---- out: numpy.asarray(t), memoryview(t) ---- */
 
 typedef struct exported {
@@ -76,7 +98,7 @@ int tensor_getbuffer(PyObject *object, Py_buffer *view, int flags)
         PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous: call .contiguous()");
         return -1;
     }
-    exported *made = export_of(tensor, row->bytes);
+    exported *made = tensor_note_read(object, true) ? NULL : export_of(tensor, row->bytes);
     if (!made) return -1;
     if (find_memory(made, view, flags)) {
         thunder_tensor_release(made->memory);
@@ -190,15 +212,6 @@ static void refuse_format(const Py_buffer *view)
     PyObject *text = PyUnicode_FromFormat("'%s' (%zd bytes)", view->format, view->itemsize);
     if (text) raise_no_dtype(text);
     Py_XDECREF(text);
-}
-
-static _Thread_local PyObject *reader; /* (array, whether its memory can be shared) -> whether a trace copies it; or NULL */
-
-PyObject *swap_array_reader(PyObject *function)
-{
-    PyObject *before = reader;
-    reader = function == Py_None ? NULL : Py_NewRef(function);
-    return before ? before : Py_NewRef(Py_None);
 }
 
 static int ask_reader(PyObject *array, bool usable)

@@ -86,6 +86,7 @@ PyObject *tensor_dlpack(PyObject *self, PyObject *args, PyObject *named)
     if (version != Py_None && !PyArg_ParseTuple(version, "ii:max_version", &major, &minor)) return NULL;
     thunder_tensor *tensor = tensor_handle(self);
     thunder_stream *consumer;
+    if (tensor_note_read(self, true)) return NULL;
     if (consumer_stream(stream, mine, &consumer)) return NULL;
     PyObject *capsule = major >= 1 ? export_versioned(tensor, (uint32_t)major, consumer) : export_legacy(tensor, consumer);
     thunder_stream_release(consumer);

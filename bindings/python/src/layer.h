@@ -94,6 +94,7 @@ thunder_tensor *tensor_from_buffer(PyObject *object);
 thunder_tensor *tensor_of_elements(PyObject *object); /* the same by a copy */
 /* From now on this thread asks a function, of each array that it is to share, whether to copy it instead; None: no more. What it asked before. */
 PyObject *swap_array_reader(PyObject *function);
+int tensor_note_read(PyObject *tensor, bool shown); /* before its elements are read; -1 and an exception */
 int trace_copies_array(PyObject *array); /* what that says; -1 and an exception */
 /* Whether it is another library's array or tensor; and that as one of ours, without a copy where its layout allows. NULL and
  * an exception that does not name the argument: see error_prefix(). */

@@ -52,7 +52,7 @@ static PyObject *read_number(PyObject *object, const reading *r)
     if (thunder_tensor_is_concrete(tensor) && bytes != (size_t)(dtype & 0xff) / 8)
         return PyErr_Format(PyExc_ValueError, "%s: a tensor with one element was expected, this has %zu: %s", r->who,
                             bytes / ((size_t)(dtype & 0xff) / 8), r->many);
-    if (check_status(thunder_tensor_read(tensor, &value, bytes))) return NULL;
+    if (tensor_note_read(object, false) || check_status(thunder_tensor_read(tensor, &value, bytes))) return NULL;
     switch (dtype) {
         case THUNDER_BOOL: return PyBool_FromLong(value.byte);
         case THUNDER_U8: return PyLong_FromLong(value.byte);

@@ -26,9 +26,20 @@ static PyObject *dict_pairs(PyObject *dict, bool children)
     return tuple;
 }
 
-/* The elements of an array, row by row; NULL without an exception where it shows none. */
+/* Also of dtypes that buffers have no format for, and of devices. */
+static PyObject *elements_of_tensor(const thunder_tensor *tensor)
+{
+    const size_t count = thunder_tensor_nbytes(tensor);
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)count);
+    if (bytes && check_status(thunder_tensor_read(tensor, PyBytes_AS_STRING(bytes), count))) Py_CLEAR(bytes);
+    PyErr_Clear();
+    return bytes;
+}
+
+/* The elements of an array or a tensor, row by row; NULL without an exception where it shows none. */
 static PyObject *elements_of(PyObject *array)
 {
+    if (tensor_test(array)) return elements_of_tensor(tensor_handle(array));
     Py_buffer view;
     if (PyObject_GetBuffer(array, &view, PyBUF_FULL_RO)) return PyErr_Clear(), NULL;
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, view.len);
@@ -38,18 +49,22 @@ static PyObject *elements_of(PyObject *array)
     return bytes;
 }
 
+static bool same_bytes(PyObject *now, PyObject *seen)
+{
+    const bool same = now && PyBytes_GET_SIZE(now) == PyBytes_GET_SIZE(seen) && !memcmp(PyBytes_AS_STRING(now), PyBytes_AS_STRING(seen), (size_t)PyBytes_GET_SIZE(seen));
+    Py_XDECREF(now);
+    return same;
+}
+
 static bool same_elements(PyObject *array, PyObject *seen)
 {
     Py_buffer view;
+    if (seen && tensor_test(array)) return same_bytes(elements_of_tensor(tensor_handle(array)), seen);
     if (!seen || PyObject_GetBuffer(array, &view, PyBUF_FULL_RO)) return PyErr_Clear(), false;
     const bool dense = PyBuffer_IsContiguous(&view, 'C');
-    bool same = view.len == PyBytes_GET_SIZE(seen) && (!dense || !memcmp(view.buf, PyBytes_AS_STRING(seen), (size_t)view.len));
+    const bool same = view.len == PyBytes_GET_SIZE(seen) && (!dense || !memcmp(view.buf, PyBytes_AS_STRING(seen), (size_t)view.len));
     PyBuffer_Release(&view);
-    if (!same || dense) return same;
-    PyObject *now = elements_of(array);
-    same = now && !memcmp(PyBytes_AS_STRING(now), PyBytes_AS_STRING(seen), (size_t)PyBytes_GET_SIZE(seen));
-    Py_XDECREF(now);
-    return same;
+    return same && (dense || same_bytes(elements_of(array), seen));
 }
 
 /* What a function of Python runs, and the values of its arguments that are not given. */

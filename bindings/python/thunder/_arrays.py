@@ -4,6 +4,7 @@ import collections
 import sys
 import threading
 import weakref
+import zlib
 
 import numpy
 
@@ -37,6 +38,10 @@ def _held_elsewhere(own):
     return [array for array in own if id(array) in shared or id(_owner(array)) in shared or getattr(_owner(array), "base", None) is not None]
 
 
+def _digest(array):
+    return zlib.crc32(array if array.flags.c_contiguous else array.tobytes())
+
+
 def _is_written(array):
     """Whether the function that is traced has written into its memory by way of a tensor."""
     try:
@@ -56,6 +61,8 @@ class Reading:
     def __init__(self, known):
         self._known, self._owners = known, {id(_owner(array)) for array, _ in known.values()}
         self._live, self._copied, self._shown = [], [], []
+        self._numbers, self._exported = {}, {}  # id -> a tensor that was there before, of which elements were read
+        self._digests = [(array, label, _digest(array)) for array, label in known.values()]
         self.watch = _array_reads.Watch(self._known_owner)
         self._made = weakref.WeakValueDictionary()  # id -> a tensor that was made of data of the host
 
@@ -79,6 +86,11 @@ class Reading:
             self.watch.take(array)
         (self._live if is_known else self._copied).append(array)
         return not is_known
+
+    def read(self, tensor, shown):
+        """Elements of a tensor are read as numbers; or shown to numpy, which may look at them later."""
+        if not self.is_made(tensor):
+            (self._exported if shown else self._numbers)[id(tensor)] = tensor
 
     def lend(self, array, tensor):
         """The tensor that stands for the memory of an array: where that is the function's own, nothing is written by way of it."""
@@ -106,8 +118,11 @@ class Reading:
         live = {id(_owner(array)) for array in self._live} - set(self.watch.found)
         found = [(array, label) for array, label in self._known.values() if id(_owner(array)) not in live]
         self._refuse_written(found)
+        exported = [(tensor, "a tensor") for tensor in self._exported.values()]
+        self._refuse_written(exported)
         own = [*self._copied, *(array for array, _ in self._shown)]
-        return found + [(array, "an array") for array in _held_elsewhere(own)]
+        return (found + exported + [(tensor, "a tensor") for tensor in self._numbers.values()]
+                + [(array, "an array") for array in _held_elsewhere(own)])
 
     def _refuse_written(self, read):
         """What numpy reads of an array that the function itself writes, by way of a tensor, is what was there before the call."""
@@ -120,6 +135,10 @@ class Reading:
 
     def check(self):
         """Tensors over the memory of arrays would show what numpy wrote there meanwhile."""
+        for array, label, before in self._digests:
+            if _digest(array) != before:
+                raise TypeError(f"{label}, an array of numpy, was written in a compiled function, which runs once, when it is traced, and not at each "
+                                "call: write it outside, or compile it with fullgraph = false")
         for array, before in self._shown:
             if array.tobytes() != before.tobytes():
                 raise TypeError("an array was written after from_numpy() or asarray() gave a tensor over its memory, in a compiled function, whose "
