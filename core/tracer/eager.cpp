@@ -231,6 +231,19 @@ void EagerScope::write_on_tape(Tensor* x, ValueId value) {
   x->bump();
 }
 
+// The tape kept it, and is told of it as of any other write.
+void EagerScope::undo_writes(size_t mark) {
+  std::vector<std::pair<Tensor*, ValueId>> written;
+  for (const auto& [t, v] : known_) {
+    if (v == kNoValue || builder_.memory().view_of(v)) continue;
+    const std::vector<ValueId> all = builder_.memory().history(v);
+    if (all.back() == v || all.back() < mark) continue;
+    const auto then = std::find_if(all.rbegin(), all.rend(), [&](ValueId old) { return old < mark; });
+    written.emplace_back(const_cast<Tensor*>(t), then == all.rend() ? all.front() : *then);
+  }
+  for (const auto& [t, value] : written) write_on_tape(t, value);
+}
+
 void EagerScope::write(Tensor* x, ValueId value) {
   require(x->concrete(), "only a tensor with data can be written in place");
   require(!x->read_only(), "this tensor's memory is read-only: write into a clone() of it");

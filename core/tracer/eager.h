@@ -78,6 +78,8 @@ class EagerScope : public Scope {
   void write(Tensor* x, ValueId value) override;
   // For each tensor whether the loss depends on it, as far as the tape knows; others have no gradient.
   std::vector<bool> reached(Tensor* loss, std::span<Tensor* const> tensors);
+  // Taped only: the tensors that were written since there were `mark` values hold again what they held then.
+  void undo_writes(size_t mark);
   void reset() override;
 
  protected:

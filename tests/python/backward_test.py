@@ -160,6 +160,25 @@ class Backward(unittest.TestCase):
             th.compile(f)(arr(3))
         self.assertEqual(len(calls), 1)
 
+    def test_a_call_that_fails_has_written_nothing(self):
+        def whole(x, w):
+            x *= 2
+            return x.index_select(0, w)
+
+        def part(x, w):
+            x[1:].add_(1)
+            x.t()[0].zero_()
+            return x.index_select(0, w)
+        for f in (whole, part):
+            x, compiled = arr(3, 2), th.compile(f)
+            for _ in range(2):
+                before = x.tolist()
+                with self.assertRaises(IndexError), th.tape():
+                    y = x * 2
+                    y.add_(1)
+                    compiled(x, th.tensor([3]))
+                self.assertEqual([x.tolist(), y.tolist()], [before, (x * 2 + 1).tolist()])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -19,6 +19,14 @@ Values* copy_results(Scope& tape, Values* results) {
 }
 
 
+// A call that fails has changed nothing, unless it may come in parts.
+Values* run_on_tape(EagerScope& tape, const CompiledState& state, const Values& in) {
+  const size_t mark = tape.builder().size();
+  Values* const results = apply(tape, *state.function, in);
+  if (tape.status() && state.settings.fullgraph && !state.settings.disable) tape.undo_writes(mark);
+  return results;
+}
+
 // By a forward program with a compiled backward. Null: the function must run op by op.
 Values* call_partitioned(Scope& tape, Compiled& compiled, const Values& in) {
   CompiledState& state = compiled.state();
@@ -51,7 +59,7 @@ Values* apply(Scope& scope, Compiled& compiled, const Values& in) {
   if (partitions && !state.not_partitioned.load(std::memory_order_relaxed) && !scope.status())
     if (Values* results = call_partitioned(scope, compiled, in)) return results;
   if (scope.tracing()) return apply(scope, *state.function, in);
-  if (scope.taped()) return copy_results(scope, apply(scope, *state.function, in));
+  if (scope.taped()) return copy_results(scope, run_on_tape(static_cast<EagerScope&>(scope), state, in));
   auto out = make<Values>();
   if (Status* failed = scope.status() ? nullptr : compiled.call(in, *out)) scope.fail(Ref<Status>::adopt(failed));
   return scope.own(std::move(out));
