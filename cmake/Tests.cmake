@@ -196,9 +196,12 @@ if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
   add_test(NAME doors COMMAND ${run})
   add_test(NAME doors_faults COMMAND ${run} --faults)
   add_test(NAME doors_many COMMAND ${run} --programs 20000 --first 1000 --doors all)
-  set_tests_properties(doors doors_faults doors_many PROPERTIES LABELS python TIMEOUT 300
+  set(mutations ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/doors/mutations --build ${CMAKE_BINARY_DIR})
+  add_test(NAME doors_mutants COMMAND ${mutations} --check)
+  add_test(NAME doors_mutations COMMAND ${mutations})
+  set_tests_properties(doors doors_faults doors_many doors_mutants doors_mutations PROPERTIES LABELS python TIMEOUT 300
                        ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
-  set_tests_properties(doors_many PROPERTIES LABELS "python;slow" TIMEOUT 7200)
+  set_tests_properties(doors_many doors_mutations PROPERTIES LABELS "python;slow" TIMEOUT 7200)
 endif()
 
 # Beside PyTorch's own samples: a drawn share of each sweep, and in the slow tier the whole.

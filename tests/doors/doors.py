@@ -37,17 +37,15 @@ EXPLAINED = {
     "and backward() inside of that": "a backward inside that would give an argument a gradient is refused",
     "cannot be written": "C and ONNX are written of what docs/programs.md and docs/engines.md name",
     "there is no type for": "C has no type for bfloat16 and float16",
+    "of a traced tensor": "what reads a value of a tensor is no one program: segments take it",
+    "a traced tensor has no elements": "what shows numpy a tensor is no one program: segments take it",
+    "numpy reads elements of": "numpy would see what a tensor was before the program wrote it",
     "share one place in memory": "a write to a part of a view that overlaps itself is refused, even if that part does not",
 }
 
 
 def does(*kinds):
     return lambda program: bool(program.kinds.intersection(kinds))
-
-
-def _reads_an_array_twice(program):
-    text = "".join(text for _, text in program.body)
-    return "(array" in text and ("array[1]" in text or "array.sum()" in text)
 
 
 def _no_gradient(program):
@@ -58,8 +56,6 @@ def _writes_captured(program):
     return "writes captured" in program.kinds or {"captured", "write"} <= program.kinds
 
 
-_ARRAYS = (_reads_an_array_twice,
-    "of an array that numpy reads and of which a tensor is made, what numpy computed stays")
 _NO_GRADIENT = (_no_gradient, "no argument requires a gradient")
 _BATCHES = (lambda program: "draw" in program.kinds or _writes_captured(program),
             "what a batch draws or writes into captured tensors is that of all examples")

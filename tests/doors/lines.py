@@ -159,6 +159,14 @@ def write_captured(w):
                             "state.buffer.copy_(captured)"])
 
 
+def read(w):
+    name = w.real()
+    return name and w.random.choice([
+        f"$ = {name} * float({name}.sum())", f"$ = {name} if {name}.sum() > 0 else -{name}", f"$ = {name} + {name}.mean().item()",
+        f"$ = {name} * captured.tolist()[0][1]", f"$ = {name} + float(state.buffer[1, 0])", f"$ = {name} * float(captured.numpy()[1, 1])",
+        f"$ = {name} * (2 if captured.sum() > 0 else 3)", f"$ = {name} + int(captured.abs().max())"])
+
+
 def without_gradient(w):
     inner = w.random.choice([compute, view, write])(w)
     return inner and f"with lib.no_grad():\n    {inner}"
@@ -167,7 +175,7 @@ def without_gradient(w):
 KINDS = {
     "view": Kind(view, 10), "compute": Kind(compute, 8), "registry": Kind(of_the_registry, 4), "write": Kind(write, 7),
     "draw": Kind(draw, 3), "host": Kind(host, 3), "host data": Kind(host_data, 2),
-    "captured": Kind(capture, 2), "writes captured": Kind(write_captured, 1), "no_grad": Kind(without_gradient, 1)}
+    "captured": Kind(capture, 2), "writes captured": Kind(write_captured, 1), "read": Kind(read, 1), "no_grad": Kind(without_gradient, 2)}
 
 
 def failing(w):
