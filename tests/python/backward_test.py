@@ -160,6 +160,14 @@ class Backward(unittest.TestCase):
             th.compile(f)(arr(3))
         self.assertEqual(len(calls), 1)
 
+    def test_what_has_no_gradient_is_refused_where_one_is_asked_for(self):
+        f, x, w = th.compile(lambda x, w: (th.zeta(x, x) * 2, w * 3)), th.tensor([2.5]), th.tensor([1.0])
+        with th.tape():
+            self.close(f(x, w), [th.zeta(x, x) * 2, w * 3])
+            self.close(th.grad_of(f(x, w)[1].sum(), [w]), [th.tensor([3.0])])
+        with self.assertRaisesRegex(th.Error, "has no gradient in its first argument"), th.tape():
+            th.grad_of(f(x, w)[0].sum(), [x])
+
     def test_a_call_that_fails_has_written_nothing(self):
         def whole(x, w):
             x *= 2

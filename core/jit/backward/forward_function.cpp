@@ -55,6 +55,17 @@ std::vector<size_t> find_differentiable_inputs(const Trace& trace, std::span<con
   return out;
 }
 
+// What has no gradient here may be asked for none: then it runs op by op, and a backward that asks says so.
+std::vector<ValueId> gradients_of(Recorder& recorder, const Trace& trace, const std::vector<Seed>& seeds,
+                                  const std::vector<ValueId>& values) {
+  try {
+    return Backward(recorder, trace.nodes, true).run(seeds, values);
+  } catch (const Error& e) {
+    if (e.code() != Code::invalid_argument) throw;
+    fail(Code::unimplemented, e.message());
+  }
+}
+
 // The trace with a cotangent for each real output as further inputs, and the gradients by them as further outputs.
 JointTrace build_joint_trace(Trace trace, const Registry& registry, std::span<const size_t> wrt,
                              std::vector<size_t>& cotangents) {
@@ -74,7 +85,7 @@ JointTrace build_joint_trace(Trace trace, const Registry& registry, std::span<co
   }
   std::vector<ValueId> values;
   for (size_t i : wrt) values.push_back(trace.inputs[i].value);
-  const std::vector<ValueId> gradients = Backward(recorder, trace.nodes, true).run(seeds, values);
+  const std::vector<ValueId> gradients = gradients_of(recorder, trace, seeds, values);
   trace.outputs.insert(trace.outputs.end(), gradients.begin(), gradients.end());
   trace.nodes = std::move(recorder.nodes());
   out.cotangents = cotangents.size();
