@@ -39,6 +39,7 @@ EXPLAINED = {
     "there is no type for": "C has no type for bfloat16 and float16",
     "of a traced tensor": "what reads a value of a tensor is no one program: segments take it",
     "a traced tensor has no elements": "what shows numpy a tensor is no one program: segments take it",
+    "while it is traced, and is read here": "what reads a value that it wrote is no one program: segments take it",
     "numpy reads elements of": "numpy would see what a tensor was before the program wrote it",
     "share one place in memory": "a write to a part of a view that overlaps itself is refused, even if that part does not",
 }

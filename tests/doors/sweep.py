@@ -98,7 +98,8 @@ class Sweep:
                     self.dropped += 1
                     return
             got = self.look(program, door)
-            if got.errors and not seen[key].errors and self._explained(name, program, got):
+            known = {str(error) for error in seen[key].errors}
+            if self._explained(name, program, got._replace(errors=[error for error in got.errors if str(error) not in known])):
                 continue
             self.runs += 1
             found = list(self._found(program, door, seen[key], got))
