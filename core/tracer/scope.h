@@ -213,7 +213,7 @@ class Scope : public ProxyOwner, public Handled {
   void read_live_numbers(const OpDef& op, const char* const* names);
   void cast_arguments(const OpDef& op);
   void make_tensors_of_numbers(const OpDef& op, std::span<const Any> given, const char* const* names);
-  Results dispatch(std::string_view name, std::span<const Any> args, const char* const* names, Tensor*& written);
+  Results dispatch(std::string_view name, std::span<const Any> args, const char* const* names, Tensor*& itself);
 
   std::thread::id owner_;
   Ref<Status> error_;
