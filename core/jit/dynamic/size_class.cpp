@@ -135,7 +135,7 @@ bool SizeClass::has_numbers() const {
   return all != symbols_.kept;
 }
 
-std::string SizeClass::text() const {
+std::string SizeClass::list_conditions() const {
   std::vector<std::string> all;
   for (const DimCondition& c : lines_->conditions)
     if (std::string one = c.formula(); std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));

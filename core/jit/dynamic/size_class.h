@@ -21,14 +21,15 @@ class SizeClass {
   // The program for inputs that fit the symbolic one; null: they are of another class. Throws as a compile does.
   std::unique_ptr<Entry> program_for(const Wanted& wanted, InterruptCheck& check);
   // The conditions, as guards are written.
-  std::string text() const;
+  const std::string& text() const { return text_; }
   // Whether a size that is a symbol of the program is a number in it.
   bool has_numbers() const;
 
  private:
   SizeClass(const SymbolicProgram& of, std::unique_ptr<Entry> lines, KeptSymbols symbols)
       : of_(of), lines_(std::move(lines)), symbols_(std::move(symbols)), conditions_(lines_->conditions),
-        plan_(lines_->traces.back()) {}
+        plan_(lines_->traces.back()), text_(list_conditions()) {}
+  std::string list_conditions() const;
   std::unique_ptr<Entry> make_entry(const Values& in, std::span<const int64_t> symbols) const;
 
   const SymbolicProgram of_;
@@ -36,6 +37,7 @@ class SizeClass {
   const KeptSymbols symbols_;                 // when it was derived: what is no symbol of the lines has its value
   const Conditions conditions_;               // of the lines
   ClassPlan plan_;
+  const std::string text_;
 };
 
 }  // namespace thunder
