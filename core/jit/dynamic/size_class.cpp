@@ -138,7 +138,7 @@ bool SizeClass::has_numbers() const {
 std::string SizeClass::list_conditions() const {
   std::vector<std::string> all;
   for (const DimCondition& c : lines_->conditions)
-    if (std::string one = c.formula(); std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
+    if (const std::string one = c.formula(); std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
   if (has_numbers()) all.push_back("those that are looked at as numbers are the same");
   return all.empty() ? "nothing is asked of them" : join(all, ", ", [](auto& c) { return c; });
 }

@@ -134,8 +134,8 @@ Status* run(const CompiledNode& kernel, const Launch& l) {
   void* parameters[] = {&p};
   const auto blocks = static_cast<unsigned>(p.items);
   const auto threads = static_cast<unsigned>(warps_of(d) * kMostLanes);
-  if (Status* failed = kernel.device.launch(kernel.steps[0], {blocks, threads}, parameters, kernel.node.op->name().data()))
-    return failed;
+  const char* const name = kernel.node.op->name().data();
+  if (Status* failed = kernel.device.launch(kernel.steps[0], {blocks, threads}, parameters, name)) return failed;
   return d.splits == 1 ? nullptr : kernel.launch(s.batch * s.heads, true, parameters, 1);
 }
 

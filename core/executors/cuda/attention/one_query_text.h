@@ -4,8 +4,8 @@
 
 namespace thunder::cuda_kernels {
 
-// Lanes of a warp stand in groups of kLanes, each of which has kAtOnce keys at a time: a vector of their rows each. What
-// is summed is relative to the greatest score so far.
+// Lanes of a warp stand in groups of kLanes, each of which has kAtOnce keys at a time, a vector of their rows in each
+// lane. What is summed is relative to the greatest score so far.
 constexpr char kOneQuery[] = R"(
 struct Problem {
   const T *query, *key, *value;
@@ -84,7 +84,8 @@ __device__ inline float added(const Problem& p, const Item& item, int g, int k) 
          : p.mask_kind == 3 ? ((const float*)p.mask)[mask_at(p, item, g, k)]
                             : 0.0f;
 }
-// Of the keys that were seen: the greatest score, and of the exponentials of scores less that the sum, also times values.
+// Of the keys that were seen: the greatest score, and of the exponentials of scores less that the sum, and the sum of
+// their products with values.
 struct Row {
   float top, total, sums[kVector];
   __device__ void clear() {
