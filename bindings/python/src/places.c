@@ -27,7 +27,7 @@ static PyObject *dict_pairs(PyObject *dict, bool children)
 }
 
 /* Also of dtypes that buffers have no format for, and of devices. */
-static PyObject *elements_of_tensor(const thunder_tensor *tensor)
+static PyObject *elements_of_tensor(thunder_tensor *tensor)
 {
     const size_t count = thunder_tensor_nbytes(tensor);
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)count);
