@@ -66,6 +66,9 @@ Results local_response_norm(Call& c) {
   Shape low(x.rank(), 0), high(x.rank(), 0);
   // Further neighbours than there are channels are zeros.
   const int64_t before = std::min(size / 2, hint(x.size(1))), behind = std::min((size - 1) / 2, hint(x.size(1)));
+  constexpr int64_t kMostNeighbours = 4096;  // each is a line
+  c.require(before + behind <= kMostNeighbours, "size ", size, " over ", name(x.size(1)), " channels adds up ",
+            before + behind, " neighbours, more than ", kMostNeighbours, "; use avg_pool over the channels of x * x");
   low[1] = before, high[1] = behind;
   Var squares = c.builder.call("prims.pad", {x * x, low, high, 0.0}), sum;
   for (int64_t k = 0; k <= before + behind; k++) {
@@ -105,6 +108,7 @@ void sample_neighbours(Samples& s) {
   s.add({TensorSpec{{2, 4, 3}}, 2});
   s.add({TensorSpec{{1, 5, 2, 2}}, 3, 0.5, 0.5, 2.0});
   s.refuse({TensorSpec{{2, 4}}, 2}, "length");
+  s.refuse({TensorSpec{{1, 5000, 1}}, 10000}, "9999 neighbours, more than 4096");
 }
 
 constexpr OpRow kRows[] = {
