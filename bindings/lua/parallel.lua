@@ -83,7 +83,8 @@ function parallel.parallelize_module(net, mesh, plan, options)
   return net
 end
 
--- Calls f with the other arguments. In it gradients are this rank's own, though th.parallel.data is around it.
+-- th.parallel.no_sync(f, ...): calls f with the other arguments. In it gradients are this rank's own, though th.parallel.data is around
+-- it.
 function parallel.no_sync(f, ...)
   local outer = core.set_grad_axis(nil)
   local results = table.pack(pcall(f, ...))
@@ -92,7 +93,8 @@ function parallel.no_sync(f, ...)
   return table.unpack(results, 2, results.n)
 end
 
--- Of gradients that were taken in no_sync, and added up, the mean or the sum over the ranks, as th.parallel.data says.
+-- th.parallel.reduce_gradients(gradients, parameters): of gradients that were taken in no_sync, and added up, the mean or the sum over
+-- the ranks, as th.parallel.data says.
 function parallel.reduce_gradients(gradients, parameters) return core.reduce_gradients(gradients, parameters) end
 
 -- th.parallel.data(step, mesh, net, { axis = "data", reduction = "mean" }): a training step of several ranks, each on examples of its own.
