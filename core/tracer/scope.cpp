@@ -186,9 +186,11 @@ Results Scope::dispatch(std::string_view name, std::span<const Any> given, const
   }
   copy_what_was_given(*this, builder(), *op, complete.span(), results);
   view_what_was_given(builder(), *op, complete.span(), results);
-  // A handle of its own would not know what is said of the input.
+  // A handle of its own would not know what is said of the input. Not so of a tensor with data while a function is
+  // traced: this scope would hold it, and one that the function made would be a constant of all calls.
   if (returns_input(*this, builder(), *op, complete.span(), results) && given[0].kind == ArgKind::value &&
-      args_[0].v == complete.span()[0].v && given[0].t->kind() != Tensor::Kind::number)
+      args_[0].v == complete.span()[0].v && given[0].t->kind() != Tensor::Kind::number &&
+      !(tracing() && given[0].t->concrete()))
     itself = given[0].t->concrete() ? own(Ref<Tensor>(given[0].t)) : given[0].t;
   return results;
 }

@@ -93,6 +93,13 @@ class Views(unittest.TestCase):
                 (a * a + b * b).sum().backward()
             self.assertEqual(x.grad.tolist(), [[2, 4]])
 
+    def test_what_a_function_makes_and_passes_through_them_is_new_at_each_call(self):
+        for name, op in ITSELF.items():
+            for options in ({}, {"fullgraph": False}, {"dynamic": True}):
+                f = th.compile(lambda x, op=op: x * op(th.tensor([[0.0, 0.0, 0.0]])).add_(1), **options)
+                with self.subTest(op=name, **options):
+                    self.assertEqual([f(th.ones(1, 3)).tolist() for _ in range(3)], [[[1, 1, 1]]] * 3)
+
     def test_compiled_functions_keep_no_line_of_them(self):
         f = th.compile(lambda x: x.reshape(1, 3).expand(1, 3) * 2)
         self.assertEqual(f(th.ones(1, 3)).tolist(), [[2, 2, 2]])
