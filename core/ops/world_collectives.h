@@ -26,7 +26,7 @@ enum class RankReduction : uint8_t { sum, max, min };
 struct RankRule {
   enum class Kind : uint8_t { collective, wait, axis_index, shard, pvary } kind;
   // What its result is along the axis: of each rank's own, the same on all ranks, or as its operand is.
-  enum class Result : uint8_t { varies, is_one, as_operand } result;
+  enum class Result : uint8_t { varies, replicated, as_operand } result;
   Collective what = {};  // of a collective
   uint8_t axis = 1;      // its name
   uint8_t reduction = 0, root = 0, sources = 0, targets = 0;

@@ -118,7 +118,7 @@ constexpr uint32_t kTags = kChecksData | kOwnRules | kAnyElement;
 using Kind = RankRule::Kind;
 using Result = RankRule::Result;
 constexpr RankRule kAllReduce{
-    .kind = Kind::collective, .result = Result::is_one, .what = Collective::all_reduce, .reduction = 3};
+    .kind = Kind::collective, .result = Result::replicated, .what = Collective::all_reduce, .reduction = 3};
 constexpr RankRule kAllGather{
     .kind = Kind::collective, .result = Result::varies, .what = Collective::all_gather, .unit = 4, .more = 5};
 constexpr RankRule kReduceScatter{.kind = Kind::collective,
@@ -128,7 +128,7 @@ constexpr RankRule kReduceScatter{.kind = Kind::collective,
                                   .unit = 4,
                                   .more = 5};
 constexpr RankRule kBroadcast{
-    .kind = Kind::collective, .result = Result::is_one, .what = Collective::broadcast, .root = 3};
+    .kind = Kind::collective, .result = Result::replicated, .what = Collective::broadcast, .root = 3};
 constexpr RankRule kAllToAll{.kind = Kind::collective, .result = Result::varies, .what = Collective::all_to_all};
 constexpr RankRule kPpermute{.kind = Kind::collective,
                              .result = Result::varies,
