@@ -39,15 +39,20 @@ function th.size_number(n) return core.is_size(n) and n:value() or n end
 -- th.tape(f, ...): f(...), with what grad_of needs kept while it runs.
 function th.tape(f, ...) return core.scope(true, f, ...) end
 
+-- f(...) while a setting has a value; set(value) gives what it was, which it has again afterwards, after an error too.
+function core.call_with(set, value, f, ...)
+  local before = set(value)
+  local results = table.pack(pcall(f, ...))
+  set(before)
+  if not results[1] then error(results[2], 0) end
+  return table.unpack(results, 2, results.n)
+end
+
 -- th.autocast(th.bfloat16, f, ...): f(...) in mixed precision, as torch.autocast: products, convolutions and attention in that type, what
 -- needs more in float32, weights in their own. In a compiled function it stands inside of the function.
 function th.autocast(dtype, f, ...)
   if type(f) ~= "function" then core.refuse(("autocast: a dtype and a function were expected, got %s"):format(core.type_text(f))) end
-  local before = core.set_autocast(dtype)
-  local results = table.pack(pcall(f, ...))
-  core.set_autocast(before)
-  if not results[1] then error(results[2], 0) end
-  return table.unpack(results, 2, results.n)
+  return core.call_with(core.set_autocast, dtype, f, ...)
 end
 
 -- d(loss)/d(wrt), in the structure of wrt: a tensor, or tables of tensors.

@@ -83,14 +83,10 @@ function parallel.parallelize_module(net, mesh, plan, options)
   return net
 end
 
--- th.parallel.no_sync(f, ...): calls f with the other arguments. In it gradients are this rank's own, though th.parallel.data is around
--- it.
+-- th.parallel.no_sync(f, ...): f(...), in which gradients are this rank's own, though th.parallel.data is around it.
 function parallel.no_sync(f, ...)
-  local outer = core.set_grad_axis(nil)
-  local results = table.pack(pcall(f, ...))
-  core.set_grad_axis(outer)
-  if not results[1] then error(results[2], 0) end
-  return table.unpack(results, 2, results.n)
+  if type(f) ~= "function" then core.refuse(("no_sync: a function was expected, got %s"):format(core.type_text(f))) end
+  return core.call_with(core.set_grad_axis, nil, f, ...)
 end
 
 -- th.parallel.reduce_gradients(gradients, parameters): of gradients that were taken in no_sync, and added up, the mean or the sum over
@@ -107,11 +103,5 @@ function parallel.data(step, mesh, tensors, options)
   options = core.check_options("data", options, { axis = true, reduction = true, reduce_dtype = true })
   local how = { axis = options.axis or "data", reduction = options.reduction or "mean", reduce_dtype = options.reduce_dtype }
   mesh:broadcast(tensors, how.axis)
-  return function(...)
-    local outer = core.set_grad_axis(how)
-    local results = table.pack(pcall(step, ...))
-    core.set_grad_axis(outer)
-    if not results[1] then error(results[2], 0) end
-    return table.unpack(results, 2, results.n)
-  end
+  return function(...) return core.call_with(core.set_grad_axis, how, step, ...) end
 end
