@@ -128,11 +128,8 @@ def check_unread(th, mesh):
 
 def main():
     if sys.argv[1] != "rank":
-        from launch import on_ranks
-        code, text = on_ranks(sys.argv[1], sys.argv[2], [sys.executable, __file__, "rank", *sys.argv[3:]], limit=300)
-        if code != 0 or text.count("as numpy") != int(sys.argv[2]):
-            sys.exit(f"it ended with {code} and printed\n{text}")
-        return print(text)
+        from launch import require_of_each_rank
+        return require_of_each_rank("as numpy", sys.argv[1], sys.argv[2], [sys.executable, __file__, "rank", *sys.argv[3:]], limit=300)
     import numpy as np
     import thunder as th
     mesh = th.mesh(data=-1, timeout=60.0, engine=sys.argv[2] if len(sys.argv) > 2 else None)

@@ -1,6 +1,7 @@
 """Programs on several processes, for tests: how they are started, and what they printed."""
 import os
 import subprocess
+import sys
 import tempfile
 
 LAUNCHERS = {  # all ranks share the processors of one machine, and may be root's
@@ -36,3 +37,11 @@ def run(command, limit=120, **more):
 def on_ranks(mpirun, ranks, command, limit=120, **more):
     kind = "mpich" if "mpich" in os.path.basename(os.path.realpath(mpirun)) or mpirun.endswith("mpich") else "openmpi"
     return run([mpirun, *LAUNCHERS[kind], "-n", str(ranks), *command], limit, **more)
+
+
+def require_of_each_rank(said, mpirun, ranks, command, limit):
+    """Ends this program with an error unless the command ends well on the ranks and each prints what is to be said."""
+    code, text = on_ranks(mpirun, ranks, command, limit=limit)
+    if code != 0 or text.count(said) != int(ranks):
+        sys.exit(f"it ended with {code} and printed\n{text}")
+    print(text)

@@ -79,12 +79,9 @@ def on_rank(axes):
 def main():
     if sys.argv[1] == "rank":
         return on_rank(sys.argv[2])
-    from launch import on_ranks
+    from launch import require_of_each_rank
     ranks = math.prod(int(size) for size in re.findall(r"\d+", sys.argv[2]))
-    code, text = on_ranks(sys.argv[1], ranks, [sys.executable, __file__, "rank", sys.argv[2]], limit=200)
-    if code != 0 or text.count("as one process") != ranks:
-        sys.exit(f"it ended with {code} and printed\n{text}")
-    print(text)
+    require_of_each_rank("as one process", sys.argv[1], ranks, [sys.executable, __file__, "rank", sys.argv[2]], limit=200)
 
 
 main()

@@ -158,12 +158,9 @@ def check(np, th, mesh, seed):
 
 def main():
     if sys.argv[1] != "rank":
-        from launch import on_ranks
+        from launch import require_of_each_rank
         ranks = math.prod(int(size) for size in re.findall(r"\d+", sys.argv[2]))
-        code, text = on_ranks(sys.argv[1], ranks, [sys.executable, __file__, "rank", *sys.argv[2:]], limit=550)
-        if code != 0 or text.count("as the whole") != ranks:
-            sys.exit(f"it ended with {code} and printed\n{text}")
-        return print(text)
+        return require_of_each_rank("as the whole", sys.argv[1], ranks, [sys.executable, __file__, "rank", *sys.argv[2:]], limit=550)
     import numpy as np
     import thunder as th
     sizes = {"data": 1} | dict((name, int(size)) for name, size in (axis.split("=") for axis in sys.argv[2].split(",")))

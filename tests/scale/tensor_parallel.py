@@ -198,12 +198,9 @@ def check_refusals(th, mesh):
 
 def main():
     if sys.argv[1] != "rank":
-        from launch import on_ranks
+        from launch import require_of_each_rank
         ranks = math.prod(int(axis.partition("=")[2]) for axis in sys.argv[2].split(","))
-        code, text = on_ranks(sys.argv[1], ranks, [sys.executable, __file__, "rank", sys.argv[2]], limit=300)
-        if code != 0 or text.count("as one process") != ranks:
-            sys.exit(f"it ended with {code} and printed\n{text}")
-        return print(text)
+        return require_of_each_rank("as one process", sys.argv[1], ranks, [sys.executable, __file__, "rank", sys.argv[2]], limit=300)
     import numpy as np
     import thunder as th
     axes = {name: int(size) for name, size in (axis.split("=") for axis in sys.argv[2].split(","))}
