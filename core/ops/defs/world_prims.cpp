@@ -2,6 +2,8 @@
 // own). All of them take varying values; all_reduce and broadcast give replicated ones. A replicated value that is
 // used as a varying one passes prims.pvary, whose gradient is the sum over the ranks: no other rule has a factor of the
 // number of ranks, or needs one.
+#include <set>
+
 #include "ops/batch.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
@@ -68,14 +70,13 @@ void all_to_all_meta(const Call& c, Types& out) {
   out.push(c.type(0));
 }
 void check_passing(const Call& c, size_t at, int64_t ranks) {
-  std::vector<bool> named(static_cast<size_t>(ranks));
+  std::set<int64_t> named;  // not a flag for each rank: how many there are is the caller's number
   for (const Dim rank : c.dims(at)) {
     const int64_t r = hint(rank);
     const std::string_view what = c.op.schema.params[at].name;
     c.require(r >= 0 && r < ranks, what, " must be ranks of axis '", c.text(1), "', from 0 to ", ranks - 1,
               ", got ", r);
-    c.require(!named[static_cast<size_t>(r)], what, " name rank ", r, " twice");
-    named[static_cast<size_t>(r)] = true;
+    c.require(named.insert(r).second, what, " name rank ", r, " twice");
   }
 }
 void ppermute_meta(const Call& c, Types& out) {
