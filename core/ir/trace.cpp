@@ -1,9 +1,5 @@
 #include "ir/trace.h"
 
-#include <unordered_map>
-
-#include "ir/substitution.h"
-
 namespace thunder {
 
 void Store::clear() {
@@ -17,23 +13,6 @@ std::shared_ptr<Store> Store::make_continuation(std::shared_ptr<const Store> fro
   for (ValueId v = 0; v < values; v++) store->add(from->type(v));
   // Types keep their symbols, whose numbers are taken.
   for (size_t i = 0; i < from->dims_.symbols(); i++) store->dims_.symbol(0);
-  store->from_ = std::move(from);
-  return store;
-}
-
-std::shared_ptr<Store> Store::make_specialised(std::shared_ptr<const Store> from, Substitution& sizes) {
-  auto store = std::make_shared<Store>();
-  store->types_.reserve(from->types_.size());
-  std::unordered_map<const TensorType*, const TensorType*> made;  // types are few
-  for (const TensorType* type : from->types_) {
-    auto [it, fresh] = made.try_emplace(type, nullptr);
-    if (fresh) {
-      TensorType sized = *type;
-      for (Dim& d : sized.shape) d = sizes(d);
-      it->second = &*store->kept_types_.insert(std::move(sized)).first;
-    }
-    store->types_.push_back(it->second);
-  }
   store->from_ = std::move(from);
   return store;
 }

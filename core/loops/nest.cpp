@@ -3,18 +3,20 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "ir/symbolic/size.h"
 
 namespace thunder::loops {
 
-std::vector<int64_t> parameters(const Nest& nest) {
-  std::vector<int64_t> out = nest.extents;
-  for (const Map& map : nest.maps)
-    for (int64_t stride : map)
+template <class S>
+std::vector<S> parameters(const NestOf<S>& nest) {
+  std::vector<S> out = nest.extents;
+  for (const auto& map : nest.maps)
+    for (const S& stride : map)
       if (stride_kind(stride) == StrideKind::any) out.push_back(stride);
-  for (const Expr& e : nest.exprs)
+  for (const auto& e : nest.exprs)
     if (has_parameter(e)) out.push_back(e.offset);
-  for (const Output& s : nest.stores)
-    if (s.offset) out.push_back(s.offset);
+  for (const auto& s : nest.stores)
+    if (s.offset != 0) out.push_back(s.offset);
   for (uint32_t a = 0; a < nest.axes(); a++) {
     const auto cuts = nest.cuts(a);
     out.insert(out.end(), cuts.begin(), cuts.end());
@@ -22,12 +24,13 @@ std::vector<int64_t> parameters(const Nest& nest) {
   return out;
 }
 
-void find_levels(Nest& n, AxisSet inner) {
-  for (Expr& e : n.exprs) {
+template <class S>
+void find_levels(NestOf<S>& n, AxisSet inner) {
+  for (auto& e : n.exprs) {
     e.axes = 0, e.level = 0;
     if (e.fn == Fn::load || e.fn == Fn::iota)
       for (uint32_t a = 0; a < n.axes(); a++)
-        if (n.maps[e.map][a]) e.axes |= axis_bit(a);
+        if (n.maps[e.map][a] != 0) e.axes |= axis_bit(a);
     if (e.fn == Fn::select || e.fn == Fn::cumsum) e.axes |= axis_bit(e.axis);
     for (uint32_t i = 0; i < e.count; i++) {
       AxisSet from = n.exprs[e.in[i]].axes;
@@ -42,22 +45,24 @@ void find_levels(Nest& n, AxisSet inner) {
 namespace {
 
 // Prints a cut of an axis by its number; "0" and "end" for the axis' beginning and end.
-std::string print_cut(const Nest& nest, uint32_t axis, int64_t at) {
+template <class S>
+std::string print_cut(const NestOf<S>& nest, uint32_t axis, const S& at) {
   if (at <= 0 || at >= nest.extents[axis]) return at <= 0 ? "0" : "end";
   const auto cuts = nest.cuts(axis);
   return cat("cut ", static_cast<size_t>(std::find(cuts.begin(), cuts.end(), at) - cuts.begin()));
 }
 
-std::string print_expr(const Nest& nest, const Expr& e) {
+template <class S>
+std::string print_expr(const NestOf<S>& nest, const ExprOf<S>& e) {
   const auto at = [&] {
     std::string kinds;
-    for (int64_t stride : nest.maps[e.map]) kinds += static_cast<char>(stride_kind(stride));
+    for (const S& stride : nest.maps[e.map]) kinds += static_cast<char>(stride_kind(stride));
     return cat("map", e.map, "<", kinds, ">");
   };
   std::string out = cat(name(e.fn), ".", name(e.dtype));
   switch (e.fn) {
-    case Fn::load: return cat(out, "(b", e.buffer, ", ", at(), e.offset ? " + offset" : "", ")");
-    case Fn::iota: return cat(out, "(", at(), e.offset ? " + offset" : "", ")");
+    case Fn::load: return cat(out, "(b", e.buffer, ", ", at(), e.offset != 0 ? " + offset" : "", ")");
+    case Fn::iota: return cat(out, "(", at(), e.offset != 0 ? " + offset" : "", ")");
     case Fn::number: return cat(out, "(", e.number, ")");
     default: break;
   }
@@ -69,21 +74,29 @@ std::string print_expr(const Nest& nest, const Expr& e) {
 
 }  // namespace
 
-std::string print(const Nest& nest) {
+template <class S>
+std::string print(const NestOf<S>& nest) {
   std::string out = cat("nest ", nest.outer, " outer, ", nest.inner, " inner of ", nest.axes(), " axes",
                         nest.backwards ? " backwards" : "", "\nbuffers");
   for (DType d : nest.buffers) out += cat(" ", name(d));
   for (size_t i = 0; i < nest.exprs.size(); i++) out += cat("\n  e", i, " = ", print_expr(nest, nest.exprs[i]));
-  for (const Output& s : nest.stores) {
+  for (const auto& s : nest.stores) {
     std::string kinds;
-    for (int64_t stride : nest.maps[s.map]) kinds += static_cast<char>(stride_kind(stride));
-    out += cat("\n  b", s.buffer, "[map", s.map, "<", kinds, ">", s.offset ? " + offset" : "", "] ",
+    for (const S& stride : nest.maps[s.map]) kinds += static_cast<char>(stride_kind(stride));
+    out += cat("\n  b", s.buffer, "[map", s.map, "<", kinds, ">", s.offset != 0 ? " + offset" : "", "] ",
                s.kind == OutputKind::column ? "+=" : "=", " e", s.value);
-    for (const Interval& only : s.only)
+    for (const auto& only : s.only)
       out += cat(" where ", print_cut(nest, only.axis, only.begin), " <= axis ", only.axis, " < ",
                  print_cut(nest, only.axis, only.end));
   }
   return out + "\n";
 }
+
+template std::vector<int64_t> parameters(const NestOf<int64_t>&);
+template std::vector<Size> parameters(const NestOf<Size>&);
+template void find_levels(NestOf<int64_t>&, AxisSet);
+template void find_levels(NestOf<Size>&, AxisSet);
+template std::string print(const NestOf<int64_t>&);
+template std::string print(const NestOf<Size>&);
 
 }  // namespace thunder::loops

@@ -1,6 +1,9 @@
 // A loop nest, which is what one kernel computes: iteration axes, index maps, expressions and stores. It knows neither
 // tensors nor op names. How it is run is said by a schedule (for CPUs cpu/nest.h).
 //
+// Sizes, strides and offsets are numbers where code is made of a nest. Before that they may be formulas: NestOf<Size>
+// is the nest of all sizes for which every comparison of two of them has the same result (ir/symbolic/size.h).
+//
 //     for each position along the outer axes (split among threads)
 //       pass 0: for each position along the inner axes: the reductions that need nothing reduced
 //       pass 1: ... those that need results of pass 0, and so on
@@ -25,110 +28,126 @@ constexpr uint32_t kMaxAxes = 64;
 constexpr AxisSet axis_bit(uint32_t axis) { return AxisSet{1} << axis; }
 
 // The stride of each axis of the nest, in elements; 0: the value does not vary along the axis.
-using Map = std::vector<int64_t>;
+template <class S>
+using MapOf = std::vector<S>;
+using Map = MapOf<int64_t>;
 
 // The result of a function of at most three other expressions.
-struct Expr {
+template <class S>
+struct ExprOf {
   Fn fn = Fn::load;
   DType dtype = DType::none;
   std::array<ExprId, 3> in{};
   uint32_t count = 0;  // how many operands
   uint32_t buffer = 0;  // load: which argument
   uint32_t map = 0;  // load, iota: the map of its index
-  int64_t offset = 0;  // load, iota: added to the index; uniform: which of the program's draws
+  S offset{};  // load, iota: added to the index; uniform: which of the program's draws
   // gather: the axis whose index is in[1] rather than the loop's; select: the axis that it tests; cumsum: its own.
   uint32_t axis = 0;
-  int64_t bound = 0;  // select: the index from which on it is in[1]
+  S bound{};  // select: the index from which on it is in[1]
   double number = 0;  // number: the constant
   AxisSet axes = 0;  // it varies along these
   uint32_t level = 0;  // the number of the first pass in which it can be computed
 };
+using Expr = ExprOf<int64_t>;
 
 // Whether its `axis` is used.
-inline bool has_axis(const Expr& e) { return e.fn == Fn::gather || e.fn == Fn::select || e.fn == Fn::cumsum; }
+template <class S>
+bool has_axis(const ExprOf<S>& e) { return e.fn == Fn::gather || e.fn == Fn::select || e.fn == Fn::cumsum; }
 
 // Whether a kernel may have to report that it has no value: an index out of range, an integer divided by zero.
-inline bool may_fail(const Expr& e) {
+template <class S>
+bool may_fail(const ExprOf<S>& e) {
   return e.fn == Fn::gather || ((e.fn == Fn::div || e.fn == Fn::fmod) && is_integer(e.dtype));
 }
 
 // Whether the kernel has a parameter for its offset.
-inline bool has_parameter(const Expr& e) { return e.fn == Fn::uniform || e.offset != 0; }
+template <class S>
+bool has_parameter(const ExprOf<S>& e) { return e.fn == Fn::uniform || e.offset != 0; }
 
 enum class OutputKind : uint8_t {
   each,  // one element for each iteration
   column,  // summed over the outer axes; each chunk of the outer range has partial sums of its own
 };
 // Indices of an axis.
-struct Interval {
+template <class S>
+struct IntervalOf {
   uint32_t axis;
-  int64_t begin, end;
+  S begin, end;
 };
-struct Output {
+using Interval = IntervalOf<int64_t>;
+template <class S>
+struct OutputOf {
   ExprId value;
   OutputKind kind = OutputKind::each;
   uint32_t buffer;
   uint32_t map;
-  int64_t offset = 0;  // in elements
-  std::vector<Interval> only = {};  // it is stored where all of these hold; none: everywhere
+  S offset{};  // in elements
+  std::vector<IntervalOf<S>> only = {};  // it is stored where all of these hold; none: everywhere
 };
+using Output = OutputOf<int64_t>;
 
-struct Nest {
-  std::vector<int64_t> extents;  // of the axes: outer ones, inner ones, then those that only gathers index
+template <class S>
+struct NestOf {
+  std::vector<S> extents;  // of the axes: outer ones, inner ones, then those that only gathers index
   uint32_t outer = 0, inner = 0; // how many of each
   bool backwards = false;  // the loop over the one inner axis runs from its end
   bool partial = false;  // some loads are valid in intervals of an axis only
   std::vector<DType> buffers;    // element types of the arguments
-  std::vector<Map> maps;
-  std::vector<Expr> exprs;  // each after its operands
-  std::vector<Output> stores;
+  std::vector<MapOf<S>> maps;
+  std::vector<ExprOf<S>> exprs;  // each after its operands
+  std::vector<OutputOf<S>> stores;
   uint32_t passes = 1;
 
   uint32_t axes() const { return static_cast<uint32_t>(extents.size()); }
   AxisSet outer_set() const { return axis_bit(outer) - 1; }
   AxisSet inner_set() const { return (axis_bit(outer + inner) - 1) & ~outer_set(); }
   AxisSet only_gathered_set() const { return ~(axis_bit(outer + inner) - 1); }  // no loop has them
-  int64_t row_elements() const {
-    int64_t n = 1;
+  S row_elements() const {
+    S n = 1;
     for (uint32_t a = outer; a < outer + inner; a++) n *= extents[a];
     return n;
   }
   // Constant along the inner axes.
   bool is_row(ExprId e) const { return !(exprs[e].axes & inner_set()); }
   // The same, and stored once for each row.
-  bool is_row(const Output& o) const {
+  bool is_row(const OutputOf<S>& o) const {
     for (uint32_t a = outer; a < outer + inner; a++)
-      if (maps[o.map][a]) return false;
+      if (maps[o.map][a] != 0) return false;
     return is_row(o.value);
   }
   // Where index-set splitting divides an axis: the indices at which a select or a store changes, ascending.
-  std::vector<int64_t> cuts(uint32_t axis) const {
-    std::vector<int64_t> out;
-    for (const Expr& e : exprs)
+  std::vector<S> cuts(uint32_t axis) const {
+    std::vector<S> out;
+    for (const ExprOf<S>& e : exprs)
       if (e.fn == Fn::select && e.axis == axis) out.push_back(e.bound);
-    for (const Output& s : stores)
-      for (const Interval& only : s.only)
+    for (const OutputOf<S>& s : stores)
+      for (const IntervalOf<S>& only : s.only)
         if (only.axis == axis) out.insert(out.end(), {only.begin, only.end});
     std::sort(out.begin(), out.end());
     out.erase(std::unique(out.begin(), out.end()), out.end());
     // The beginning and the end of the axis are no cuts.
-    std::erase_if(out, [&](int64_t cut) { return cut <= 0 || cut >= extents[axis]; });
+    std::erase_if(out, [&](const S& cut) { return cut <= 0 || cut >= extents[axis]; });
     return out;
   }
 };
+using Nest = NestOf<int64_t>;
 
 // Sets axes and level of each expression, given the axes that reductions reduce.
-void find_levels(Nest& nest, AxisSet inner);
+template <class S>
+void find_levels(NestOf<S>& nest, AxisSet inner);
 
 // How code depends on a stride. Strides that are `any` are run-time parameters.
 enum class StrideKind : char { none = '0', unit = '1', any = 's' };
-inline StrideKind stride_kind(int64_t stride) {
+template <class S>
+StrideKind stride_kind(const S& stride) {
   return stride == 0 ? StrideKind::none : stride == 1 ? StrideKind::unit : StrideKind::any;
 }
 
 // The run-time parameters of a kernel: the extents, the strides that are `any` map by map, the offsets of expressions
 // and of outputs, the cuts axis by axis.
-std::vector<int64_t> parameters(const Nest& nest);
+template <class S>
+std::vector<S> parameters(const NestOf<S>& nest);
 
 // An index out of range, or a divisor of zero, as a kernel reports it.
 struct IndexError {
@@ -137,6 +156,7 @@ struct IndexError {
 };
 
 // The nest as text, which shows strides and extents only as far as code depends on them.
-std::string print(const Nest& nest);
+template <class S>
+std::string print(const NestOf<S>& nest);
 
 }  // namespace thunder::loops

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/symbolic/formulas.h"
 #include "loops/region.h"
 #include "program/kernel.h"
 
@@ -42,6 +43,14 @@ struct Capabilities {
   RowOrderSums row_order_sums = {};
 };
 
+// Makes launchers of one piece of code for the sizes for which scheduling decides alike. One thread at a time.
+class LauncherOfClass {
+ public:
+  virtual ~LauncherOfClass() = default;
+  // `values`: of the formulas that Target::of_class() added.
+  virtual KernelPtr launcher_for(std::span<const int64_t> values) const = 0;
+};
+
 // There is one target for each kind of device. Any thread may call any of its functions, several at a time.
 class Target {
  public:
@@ -56,6 +65,12 @@ class Target {
   // tiles if the target can do that with this region, otherwise the whole region. Requires: available(); the region
   // keeps to the capabilities.
   virtual KernelPtr launcher(LoweredRegion region) const = 0;
+  // Launchers of the code of `first` for a class of sizes. `region`: that of `first`, with formulas that have the sizes
+  // of `first` as their values at hand; what is asked of them is noted (DimReads). Null: each is made anew.
+  virtual std::unique_ptr<const LauncherOfClass> of_class(const LoweredRegionOf<Size>& /*region*/,
+                                                          const Kernel& /*first*/, Formulas& /*formulas*/) const {
+    return nullptr;
+  }
   // The region after each stage of its lowering, as text.
   virtual std::string explain(const LoweredRegion&) const { return ""; }
 };

@@ -28,18 +28,21 @@ inline ValueRange product(const ValueRange& a, const ValueRange& b) {
 }
 
 // x less the maximum of its row is not positive.
-inline bool is_minus_row_maximum(const Nest& n, const Expr& e) {
-  const Expr& other = n.exprs[e.in[1]];
+template <class S>
+bool is_minus_row_maximum(const NestOf<S>& n, const ExprOf<S>& e) {
+  const ExprOf<S>& other = n.exprs[e.in[1]];
   return e.fn == Fn::sub && other.fn == Fn::amax && other.in[0] == e.in[0];
 }
 
 // The sum of exponentials of x less its row's maximum is at least 1: one of them is 1, and none is negative.
-inline bool is_softmax_denominator(const Nest& n, const Expr& e) {
-  const Expr& power = n.exprs[e.in[0]];
+template <class S>
+bool is_softmax_denominator(const NestOf<S>& n, const ExprOf<S>& e) {
+  const ExprOf<S>& power = n.exprs[e.in[0]];
   return power.fn == Fn::exp && is_minus_row_maximum(n, n.exprs[power.in[0]]);
 }
 
-inline ValueRange real_range(const Nest& n, const Expr& e, const std::vector<ValueRange>& known) {
+template <class S>
+ValueRange real_range(const NestOf<S>& n, const ExprOf<S>& e, const std::vector<ValueRange>& known) {
   const auto of = [&](uint32_t i) -> const ValueRange& { return known[e.in[i]]; };
   switch (e.fn) {
     case Fn::sin:
@@ -65,10 +68,11 @@ inline ValueRange real_range(const Nest& n, const Expr& e, const std::vector<Val
 }  // namespace value_range
 
 // By expression. Integers wrap, so nothing is known of them.
-inline std::vector<ValueRange> value_ranges(const Nest& n) {
+template <class S>
+std::vector<ValueRange> value_ranges(const NestOf<S>& n) {
   std::vector<ValueRange> out;
   out.reserve(n.exprs.size());
-  for (const Expr& e : n.exprs) {
+  for (const ExprOf<S>& e : n.exprs) {
     out.push_back(is_real(e.dtype) ? value_range::real_range(n, e, out) : ValueRange());
   }
   return out;

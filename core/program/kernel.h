@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "ir/symbolic/size.h"
 #include "ir/trace.h"
 #include "program/launch.h"
 #include "program/memory_format.h"
@@ -34,6 +35,25 @@ struct NodeView {
   RegionState state = nullptr;
 };
 
+// Where the elements of a tensor lie: numbers, or formulas of symbols. Strides are in elements.
+struct TensorLayout {
+  DType dtype = DType::none;
+  std::vector<Size> sizes, strides;
+  Size elements() const {
+    Size n = 1;
+    for (const Size& s : sizes) n *= s;
+    return n;
+  }
+};
+
+// A line as it is laid out, whose sizes may be symbols.
+struct LineView {
+  const Node& node;
+  const Store& store;
+  std::vector<TensorLayout> inputs, outputs;  // in the order of Launch
+  int32_t epilogue_input = -1;  // as NodeView::epilogue_input
+};
+
 enum KernelFlag : uint32_t {
   kStrided = 1,       // takes strided inputs; others get dense row-major copies
   kCallerThread = 2,  // must run on the thread that called
@@ -51,6 +71,8 @@ struct KernelCall {
   void* state = nullptr;
   Status* operator()(const Launch* launch) const { return run(launch, state); }
 };
+
+class KernelOfClass;
 
 // The functions that make a kernel ready are called while its program is made, by one thread, and may throw. Where
 // finish_compiling() throws Code::declined, kernels are made again, and the executor must then decline the node at
@@ -75,6 +97,9 @@ class Kernel {
   virtual void adapt_to_layouts(const NodeView&) {}
   // Another one of it, for a line that is like its own and whose tensors lie as its own do. Null: prepare one.
   virtual std::unique_ptr<Kernel> another() const { return nullptr; }
+  // What makes kernels as this one, which is laid out and finished, for other sizes. `line`: its own, whose sizes are
+  // formulas that have its own as their values at hand. Null: each is prepared.
+  virtual std::unique_ptr<const KernelOfClass> of_class(const LineView& /*line*/) const { return nullptr; }
   // Bytes of Launch::scratch. What a library runs on a device may say so once it is finished; all others once laid out.
   virtual size_t scratch() const { return 0; }
   // Whether it was laid out as the epilogue that the program asked for.
@@ -117,6 +142,14 @@ class Kernel {
 };
 
 using KernelPtr = std::unique_ptr<Kernel>;
+
+// Makes kernels of one line for the sizes of a class, without the line. One thread at a time.
+class KernelOfClass {
+ public:
+  virtual ~KernelOfClass() = default;
+  // A kernel that is laid out and finished, for these values of the symbols. Null: the sizes lead to other decisions.
+  virtual KernelPtr kernel_for(std::span<const int64_t> symbols) const = 0;
+};
 
 // A kernel that runs on each tile of a step's first result as soon as that is computed, while it is in the caches.
 struct Epilogue {

@@ -27,7 +27,6 @@ core/executors/cuda/cudnn: attention attention_call attention_graph attention_ma
 core/executors/cuda/cudnn: graph plan plans session
 core/executors/fusion: lower lowering
 core/ir: dim dim_reads normal post_order same_size shape
-core/ir: substitution trace
 core/loops/cuda: source writer
 core/modules: access fully_shard inputs kind module set_option text
 core/onnx: importer node program rows schema

@@ -1,14 +1,14 @@
 #include "executors/fusion/fusion.h"
 
-#include <optional>
-
 #include "base/text.h"
 #include "executors/fusion/grow.h"
 #include "executors/fusion/laid_out_regions.h"
 #include "executors/fusion/lower.h"
 #include "loops/cpu/launcher.h"
 #include "loops/cuda/source.h"
+#include "ir/symbolic/conditions.h"
 #include "loops/kernels.h"
+#include "loops/cpu/with_sizes.h"
 #include "program/kernel_texts.h"
 
 namespace thunder {
@@ -79,14 +79,14 @@ class FusedKernel : public Kernel, public KernelTexts {
   }
 
   void adapt_to_layouts(const NodeView& view) override {
-    region_ = find_or_lay_out(view);
+    set_region(find_or_lay_out(view));
     group_.reset();
-    set_call(region_->launcher->call());
   }
-  KernelPtr another() const override {
+  KernelPtr another() const override { return with_region(region_); }
+  std::unique_ptr<const KernelOfClass> of_class(const LineView& line) const override;
+  KernelPtr with_region(std::shared_ptr<LaidOutRegion> region) const {
     auto made = std::make_unique<FusedKernel>(nullptr, target_, on_cpu_);
-    made->region_ = region_;
-    made->set_call(call());
+    made->set_region(std::move(region));
     return made;
   }
   MemoryFormat memory_format() const override {
@@ -102,28 +102,32 @@ class FusedKernel : public Kernel, public KernelTexts {
     region_->finished = true;
   }
   std::string explain() const override {
-    return cat("as lowered:\n", print(region_->lowered.nest), target_.explain(region_->lowered));
+    const LoweredRegion lowered = region_->lowered();
+    return cat("as lowered:\n", print(lowered.nest), target_.explain(lowered));
   }
   const Kernel* launcher() const override { return region_->launcher.get(); }
   std::string source(std::string_view form) const override {
-    if (form == "cuda") return loops::cuda_text(region_->lowered);
+    if (form == "cuda") return loops::cuda_text(region_->lowered());
     const auto* on_cpu = dynamic_cast<const loops::CpuLauncher*>(region_->launcher.get());
     return on_cpu ? loops::code_text(on_cpu->nest(), form == "assembly") : "";
   }
 
  private:
+  void set_region(std::shared_ptr<LaidOutRegion> region) {
+    region_ = std::move(region);
+    set_call(region_->launcher->call());
+  }
   std::shared_ptr<LaidOutRegion> find_or_lay_out(const NodeView& view) {
     const std::vector<const Node*> nodes = nodes_of(view.node);
     const StructuralHash of = laid_out_hash(view, nodes, target_);
     LaidOutRegions& regions = LaidOutRegions::of_this_thread();
     if (auto known = regions.find(of)) return known;
     if (!group_) ensure(form_group(nodes, view.store, target_, group_, true), "a region fits no more");
-    const bool asks_for_tiles = view.epilogue_input >= 0;
     auto made = std::make_shared<LaidOutRegion>();
-    made->lowered = lower(view, *group_,
-                          asks_for_tiles ? std::optional(static_cast<size_t>(view.epilogue_input)) : std::nullopt);
-    made->launcher = target_.launcher(made->lowered);
-    made->is_epilogue = asks_for_tiles && made->launcher->runs_tiles();
+    LoweredRegion lowered = lower(view, *group_);
+    made->launcher = target_.launcher(lowered);
+    made->lowered = [kept = std::move(lowered)] { return kept; };
+    made->is_epilogue = view.epilogue_input >= 0 && made->launcher->runs_tiles();
     regions.add(of, made);
     return made;
   }
@@ -133,6 +137,50 @@ class FusedKernel : public Kernel, public KernelTexts {
   const bool on_cpu_;
   std::shared_ptr<LaidOutRegion> region_;
 };
+
+// A region whose sizes are formulas, and the kernel that was made of it for some of them.
+class FusedKernelOfClass : public KernelOfClass {
+ public:
+  FusedKernelOfClass(const FusedKernel& first, bool is_epilogue, LoweredRegionOf<FormulaRef> lowered,
+                     Formulas formulas, std::unique_ptr<const loops::LauncherOfClass> launchers,
+                     std::span<const DimCondition> conditions)
+      : first_(first.another()), is_epilogue_(is_epilogue), formulas_(std::move(formulas)),
+        lowered_(std::make_shared<const LoweredRegionOf<FormulaRef>>(std::move(lowered))),
+        launchers_(std::move(launchers)), conditions_(conditions) {}
+
+  KernelPtr kernel_for(std::span<const int64_t> symbols) const override {
+    if (!conditions_.hold_for(symbols)) return nullptr;
+    const auto values = std::make_shared<const std::vector<int64_t>>(formulas_.evaluate(symbols));
+    auto region = std::make_shared<LaidOutRegion>();
+    region->launcher = launchers_->launcher_for(*values);
+    region->lowered = [lowered = lowered_, values] {
+      return loops::with_sizes<int64_t>(*lowered, [&](const FormulaRef& f) { return Formulas::value(f, *values); });
+    };
+    region->is_epilogue = is_epilogue_, region->finished = true;
+    return static_cast<const FusedKernel&>(*first_).with_region(std::move(region));
+  }
+
+ private:
+  const KernelPtr first_;
+  const bool is_epilogue_;
+  const Formulas formulas_;
+  const std::shared_ptr<const LoweredRegionOf<FormulaRef>> lowered_;
+  const std::unique_ptr<const loops::LauncherOfClass> launchers_;
+  const Conditions conditions_;
+};
+
+std::unique_ptr<const KernelOfClass> FusedKernel::of_class(const LineView& line) const {
+  const DimReads reads(DimReads::Of::lines);
+  Group group(line.store, target_.capabilities());
+  if (!group.add_all(nodes_of(line.node))) return nullptr;
+  const LoweredRegionOf<Size> lowered = lower(line, group);
+  Formulas formulas;
+  auto launchers = target_.of_class(lowered, *region_->launcher, formulas);
+  auto compiled = loops::with_sizes<FormulaRef>(lowered, [&](const Size& s) { return formulas.add(s.dim()); });
+  if (!launchers || !reads.noted().empty()) return nullptr;
+  return std::make_unique<FusedKernelOfClass>(*this, region_->is_epilogue, std::move(compiled), std::move(formulas),
+                                              std::move(launchers), reads.conditions());
+}
 
 KernelPtr prepare(const NodeView& view, void* user) {
   const std::vector<const Node*> nodes = nodes_of(view.node);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kTooManyNodes = "the group has as many nodes as one kernel may have";
 
 bool has_known_size(const TensorType& t) {
-  return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return d.value() > 0; });
+  return std::all_of(t.shape.begin(), t.shape.end(), [](Dim d) { return Size(d) > 0; });
 }
 
 // Whether a node on a device can read a tensor of this type. Requires: its size is known.

@@ -30,7 +30,7 @@ struct GroupValue {
 // An axis that is an interval of a longer one: its index i is index start + i there.
 struct AxisInterval {
   AxisId axis, whole;
-  int64_t start;
+  Size start;
 };
 
 // Whether a target with these capabilities can compute the node: its function, element types, sizes and devices.
@@ -102,8 +102,8 @@ class Group {
   bool add_slice(const Node& node);
   bool add_concat(const Node& node);
   bool add_cat(const Node& node);
-  Dimension concatenated_axis(const std::vector<Dimension>& parts, int64_t extent);
-  bool add_axis_slice(const Dimension& part, const Dimension& whole, int64_t start, const Node& node);
+  Dimension concatenated_axis(const std::vector<Dimension>& parts, const Size& extent);
+  bool add_axis_slice(const Dimension& part, const Dimension& whole, const Size& start, const Node& node);
   bool depends_on_reduction(const Node& node) const;
   bool depends_on_indices_only(const Node& node) const;
   bool slices_fit(const Axes& iteration_axes);
@@ -134,7 +134,7 @@ class Group {
   std::map<const Node*, Dimension> select_axes_;  // by concatenation: the axis along which it selects
   struct AxisSlice {
     Dimension part, whole;  // one axis each; no part: one index of the whole
-    int64_t start;
+    Size start;
     bool reduced;  // the value that is sliced or concatenated depends on a reduction
   };
   std::vector<AxisSlice> slices_;

@@ -48,7 +48,7 @@ bool Group::add_view(const Node& node) {
     coordinates = space_.add_axes(to);
     const size_t lead = to.size() - from.size();
     for (size_t i = 0; i < from.size(); i++)
-      if (!from[i].empty() || to[lead + i] == Dim(1)) coordinates[lead + i] = from[i];
+      if (!from[i].empty() || Size(to[lead + i]) == 1) coordinates[lead + i] = from[i];
     // The result of a reduction is broadcast over the reduced axes.
     Dimension broadcast;
     for (size_t i = 0; i < to.size(); i++)
@@ -131,8 +131,8 @@ bool Group::add_gather(const Node& node) {
   const size_t dim = normalize_axis(node.args[1].i, shape.size());
   if (is_take && inside) return reject("it takes slices of a value that the group computes");
   for (size_t i = 0; !is_take && i < shape.size(); i++) {
-    if (i != dim && at[i] != shape[i]) return reject("its index is smaller than what it gathers from");
-    if (i == dim && inside && at[i] != Dim(1)) return reject("it gathers more than one element of a row");
+    if (i != dim && Size(at[i]) != shape[i]) return reject("its index is smaller than what it gathers from");
+    if (i == dim && inside && Size(at[i]) != 1) return reject("it gathers more than one element of a row");
   }
   // Any element of the operand of a gather may be read.
   const Coordinates rows = add_read(node, 1),

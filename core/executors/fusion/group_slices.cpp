@@ -45,7 +45,7 @@ bool Group::depends_on_indices_only(const Node& node) const {
          std::all_of(from.begin(), from.end(), [this](ValueId v) { return has(v) && value(v).index_only; });
 }
 
-bool Group::add_axis_slice(const Dimension& part, const Dimension& whole, int64_t start, const Node& node) {
+bool Group::add_axis_slice(const Dimension& part, const Dimension& whole, const Size& start, const Node& node) {
   if (slices_.size() == can_->max_slices)
     return reject("the group slices axes into as many intervals as one kernel may have");
   if (space_.resolve(part).size() > 1 || space_.resolve(whole).size() != 1)
@@ -61,9 +61,9 @@ bool Group::add_slice(const Node& node) {
   const auto at = slice_starts(node, *store_, 0);
   Coordinates result = from;
   for (size_t i = 0; i < result.size(); i++) {
-    if (shape[i] == to[i]) continue;
+    if (Size(shape[i]) == to[i]) continue;
     result[i].clear();
-    if (to[i] != Dim(1)) result[i].push_back(space_.add_axes(to[i].value()));
+    if (Size(to[i]) != 1) result[i].push_back(space_.add_axes(to[i]));
     if (!add_axis_slice(result[i], from[i], at[i], node)) return false;
   }
   values_[node.results[0]] = {std::move(result), Kind::each};
@@ -81,12 +81,12 @@ bool Group::add_concat(const Node& node) {
   Coordinates result = pads ? Coordinates(shape.size()) : add_read(node, 0);
   const auto at = slice_starts(node, *store_, within);
   for (size_t i = 0; i < result.size(); i++) {
-    if (inner[i] == shape[i]) {
+    if (Size(inner[i]) == shape[i]) {
       if (pads) result[i] = part[i];
       else if (!space_.unify(result[i], part[i])) return reject("its operands are iterated by different loops");
       continue;
     }
-    if (pads) result[i] = concatenated_axis({part[i]}, shape[i].value());
+    if (pads) result[i] = concatenated_axis({part[i]}, shape[i]);
     if (!add_axis_slice(part[i], result[i], at[i], node)) return false;
   }
   values_[node.results[0]] = {space_.resolve(result), Kind::each};
@@ -113,12 +113,12 @@ bool Group::add_cat(const Node& node) {
           !space_.unify(result[dim], parts[k][dim]))
         return reject("its operands are iterated by different loops");
     result = space_.resolve(result);
-    select_axes_[&node] = {space_.add_axes(static_cast<int64_t>(parts.size()))};
+    select_axes_[&node] = {space_.add_axes(parts.size())};
     result[dim].insert(0, select_axes_[&node][0]);
   } else {
     std::vector<Dimension> joined;
     for (const Coordinates& c : parts) joined.push_back(c[dim]);
-    result[dim] = concatenated_axis(joined, store_->type(node.results[0]).shape[dim].value());
+    result[dim] = concatenated_axis(joined, store_->type(node.results[0]).shape[dim]);
     for (size_t k = 0; k < parts.size(); k++)
       if (!add_axis_slice(parts[k][dim], result[dim], slice_starts(node, *store_, k)[dim], node)) return false;
   }
@@ -127,7 +127,7 @@ bool Group::add_cat(const Node& node) {
 }
 
 // The axis of a concatenation's result. If its operands are slices of an axis of the same length, it is that axis.
-Dimension Group::concatenated_axis(const std::vector<Dimension>& parts, int64_t extent) {
+Dimension Group::concatenated_axis(const std::vector<Dimension>& parts, const Size& extent) {
   for (const Dimension& part : parts)
     for (const AxisSlice& s : slices_) {
       const Dimension whole = space_.resolve(s.whole);

@@ -2,6 +2,7 @@
 // do programs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <unordered_map>
 
@@ -10,7 +11,7 @@
 namespace thunder::fusion {
 
 struct LaidOutRegion {
-  LoweredRegion lowered;  // for explain
+  std::function<LoweredRegion()> lowered;  // for explain
   KernelPtr launcher;
   bool is_epilogue = false;  // it runs only the tiles that it is given
   bool finished = false;

@@ -4,26 +4,27 @@
 #include <unordered_set>
 
 #include "executors/fusion/lowering.h"
+#include "loops/cpu/with_sizes.h"
 #include "tensor/tensor.h"
 
 namespace thunder::fusion {
 
-Lowering::Lowering(const NodeView& view, const Group& group) : view_(view), group_(group), nodes_(group.nodes()) {
+Lowering::Lowering(const LineView& view, const Group& group) : view_(view), group_(group), nodes_(group.nodes()) {
   for_each_value(view.node.args, [&](ValueId v) { inputs_.push_back(v); });
 }
 
-LoweredRegion Lowering::run(std::optional<size_t> input) {
+LoweredRegionOf<Size> Lowering::run() {
   number_axes();
   Nest& nest = lowered_.nest;
-  for (const Buffer& b : view_.inputs) nest.buffers.push_back(b.dtype);
-  for (const Buffer& b : view_.outputs) nest.buffers.push_back(b.dtype);
+  for (const TensorLayout& b : view_.inputs) nest.buffers.push_back(b.dtype);
+  for (const TensorLayout& b : view_.outputs) nest.buffers.push_back(b.dtype);
   nest.partial = group_.has_slices();
   lowered_.device = group_.device();
   lower_at_loop_indices();
   for (size_t i = 0; i < view_.node.results.size(); i++) lower_result(static_cast<uint32_t>(i));
   nest.backwards = group_.scans_backwards();
   find_host_scalars();
-  if (input) lowered_.tiles = tile_axes(static_cast<uint32_t>(*input));
+  if (view_.epilogue_input >= 0) lowered_.tiles = tile_axes(static_cast<uint32_t>(view_.epilogue_input));
   return std::move(lowered_);
 }
 
@@ -76,12 +77,12 @@ Lowering::Index Lowering::index(AxisId a, const Indices& indices) const {
   return {a, interval.whole, -interval.start};
 }
 
-Lowering::Access Lowering::make_access(const Coordinates& coordinates, std::span<const int64_t> strides,
+Lowering::Access Lowering::make_access(const Coordinates& coordinates, std::span<const Size> strides,
                                        const Indices& indices) {
   Access access{0, 0};
-  std::vector<std::pair<uint32_t, int64_t>> steps;
+  std::vector<std::pair<uint32_t, Size>> steps;
   for (size_t i = 0; i < coordinates.size(); i++) {
-    int64_t stride = strides[i];
+    Size stride = strides[i];
     for (size_t k = coordinates[i].size(); k-- > 0;) {
       const Index at = index(coordinates[i][k], indices);
       if (at.loop) steps.emplace_back(number_axis(*at.loop), stride);
@@ -145,9 +146,9 @@ void Lowering::lower_result(uint32_t number) {
   const ValueId v = view_.node.results[number];
   const GroupValue& made = group_.value(v);
   const uint32_t buffer = static_cast<uint32_t>(inputs_.size()) + number;
-  const Buffer& layout = view_.outputs[number];
+  const TensorLayout& layout = view_.outputs[number];
   Output s{lower_value(v, {}), OutputKind::each, buffer, 0};
-  const Access at = make_access(coordinates(v), {layout.strides, static_cast<size_t>(layout.rank)}, {});
+  const Access at = make_access(coordinates(v), layout.strides, {});
   s.map = at.map, s.offset = at.offset;
   if (made.kind == Kind::each) s.only = stored_intervals(v);
   if (made.kind != Kind::each) {
@@ -161,7 +162,7 @@ void Lowering::lower_result(uint32_t number) {
 
 // Where a value is stored: only in the intervals that its axes are of longer ones, and only at index 0 of the axes
 // along which it is constant, except the reduced axes of its row.
-std::vector<Interval> Lowering::stored_intervals(ValueId v) {
+std::vector<Lowering::Interval> Lowering::stored_intervals(ValueId v) {
   std::vector<Interval> only;
   AxisSet varying = 0;
   for (AxisId a : group_.space().flatten(group_.value(v).coordinates)) {
@@ -175,8 +176,24 @@ std::vector<Interval> Lowering::stored_intervals(ValueId v) {
   return only;
 }
 
-LoweredRegion lower(const NodeView& node, const Group& group, std::optional<size_t> input) {
-  return Lowering(node, group).run(input);
+static LineView line_of(const NodeView& node) {
+  LineView line{node.node, node.store, {}, {}, node.epilogue_input};
+  const auto layouts = [](std::span<const Buffer> buffers) {
+    std::vector<TensorLayout> out;
+    for (const Buffer& b : buffers) {
+      TensorLayout& layout = out.emplace_back(TensorLayout{b.dtype, {}, {}});
+      for (int32_t i = 0; i < b.rank; i++) layout.sizes.push_back(b.shape[i]), layout.strides.push_back(b.strides[i]);
+    }
+    return out;
+  };
+  line.inputs = layouts(node.inputs), line.outputs = layouts(node.outputs);
+  return line;
+}
+
+LoweredRegionOf<Size> lower(const LineView& line, const Group& group) { return Lowering(line, group).run(); }
+
+LoweredRegion lower(const NodeView& node, const Group& group) {
+  return loops::with_sizes<int64_t>(lower(line_of(node), group), [](const Size& s) { return s.value(); });
 }
 
 }  // namespace thunder::fusion

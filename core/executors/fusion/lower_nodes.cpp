@@ -10,7 +10,7 @@ namespace thunder::fusion {
 ExprId Lowering::lower_value(ValueId v, const Indices& indices) {
   Indices own;
   for (AxisId a : group_.space().flatten(group_.value(v).coordinates))
-    if (const Index at = index(a, indices); at.loop != a || at.offset) own.push_back(at);
+    if (const Index at = index(a, indices); at.loop != a || at.offset != 0) own.push_back(at);
   std::sort(own.begin(), own.end());
   const auto key = std::pair(v, std::move(own));
   if (const auto it = exprs_.find(key); it != exprs_.end()) return it->second;
@@ -24,9 +24,7 @@ ExprId Lowering::lower_operand(const Node& node, size_t number, const Indices& i
   const ValueId v = operands(node)[number];
   if (group_.has(v)) return lower_value(v, indices);
   const uint32_t buffer = input_number(v);
-  const Buffer& layout = view_.inputs[buffer];
-  const std::span<const int64_t> strides(layout.strides, static_cast<size_t>(layout.rank));
-  return add_load(buffer, make_access(group_.read_coordinates(node, number), strides, indices));
+  return add_load(buffer, make_access(group_.read_coordinates(node, number), view_.inputs[buffer].strides, indices));
 }
 
 ExprId Lowering::lower_node(const Node& node, const Indices& indices) {
@@ -75,10 +73,10 @@ Coordinates Lowering::operand_coordinates(const Node& node) const {
 ExprId Lowering::reduced_index(const Node& node) {
   const Coordinates source = operand_coordinates(node);
   const size_t dim = reduced_dims(node, source.size())[0];
-  const int64_t each[] = {1};
+  const Size each[] = {1};
   Expr iota;
   iota.fn = Fn::iota;
-  iota.dtype = view_.store.type(node.args[0].v).shape[dim].value() <= INT32_MAX ? DType::i32 : DType::i64;
+  iota.dtype = Size(view_.store.type(node.args[0].v).shape[dim]) <= INT32_MAX ? DType::i32 : DType::i64;
   iota.map = make_access({source[dim]}, each, {}).map;
   return add_expr(iota);
 }
@@ -90,10 +88,18 @@ bool Lowering::is_constant_over_reduced(const Node& node) {
                                           [this](AxisId a) { return lowered_.reduced & axis_bit(number_axis(a)); });
 }
 
+// Strides of dense row-major memory, in elements.
+static std::vector<Size> dense_strides_of(const Shape& shape) {
+  std::vector<Size> out(shape.size());
+  Size stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) out[i] = stride, stride *= shape[i];
+  return out;
+}
+
 // iota and random draws are functions of an element's index in row-major order.
 void Lowering::lower_create(const Node& node, const Indices& at, Expr& e) {
   const Access dense =
-      make_access(coordinates(node.results[0]), dense_strides(view_.store.type(node.results[0]).shape), at);
+      make_access(coordinates(node.results[0]), dense_strides_of(view_.store.type(node.results[0]).shape), at);
   Expr iota;
   iota.fn = Fn::iota;
   iota.map = dense.map, iota.offset = dense.offset;
@@ -121,7 +127,7 @@ void Lowering::add_check(const Node& node, ExprId id) {
   if (find_prim(*node.op)->role != Role::gather) return;
   const Shape& shape = view_.store.type(node.args[0].v).shape;
   const size_t dim = normalize_axis(node.args[1].i, shape.size());
-  lowered_.checks[id] = {std::string(node.op->name()), static_cast<int64_t>(dim), shape[dim].value()};
+  lowered_.checks[id] = {std::string(node.op->name()), static_cast<int64_t>(dim), shape[dim]};
 }
 
 }  // namespace thunder::fusion

@@ -38,7 +38,7 @@ Lowering::Indices Lowering::concat_operand_indices(const Node& node, size_t numb
 
 // A select by the index of an axis: the first expression below a bound, otherwise the second.
 template <class First, class Second>
-ExprId Lowering::add_select(DType dtype, Index along, int64_t bound, const First& first, const Second& second) {
+ExprId Lowering::add_select(DType dtype, Index along, Size bound, const First& first, const Second& second) {
   bound -= along.offset;
   if (along.loop ? bound >= group_.space().extent(*along.loop) : bound > 0) return first();
   if (bound <= 0) return second();
@@ -65,7 +65,7 @@ ExprId Lowering::lower_concat(const Node& node, const Indices& indices) {
   if (operands(node).size() == 1) return part(0)();
   // Selects the first operand up to its end, then the second one, and so on.
   for (size_t i = 1; i < operands(node).size(); i++) {
-    const int64_t bound = select_axis.empty() ? slice_starts(node, view_.store, i)[dim] : static_cast<int64_t>(i);
+    const Size bound = select_axis.empty() ? slice_starts(node, view_.store, i)[dim] : Size(i);
     const Index along = index(select_axis.empty() ? whole[dim][0] : select_axis[0], indices);
     selected = i == 1 ? add_select(dtype, along, bound, part(0), part(1))
                     : add_select(
@@ -88,11 +88,11 @@ ExprId Lowering::lower_pad_or_scatter(const Node& node, const Indices& indices) 
   const auto at = slice_starts(node, view_.store, within);
   ExprId selected = lower_operand(node, within, concat_operand_indices(node, within, indices));
   for (size_t i = 0; i < whole.size(); i++) {
-    if (inner[i] == shape[i]) continue;
+    if (Size(inner[i]) == shape[i]) continue;
     const Index along = index(whole[i][0], indices);
     const auto so_far = [&] { return selected; };
     if (at[i] > 0) selected = add_select(dtype, along, at[i], around, so_far);
-    if (const int64_t end = at[i] + inner[i].value(); end < shape[i].value())
+    if (const Size end = at[i] + inner[i]; end < shape[i])
       selected = add_select(dtype, along, end, so_far, around);
   }
   return selected;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -13,22 +14,30 @@ namespace thunder::fusion {
 
 class Lowering {
  public:
-  Lowering(const NodeView& view, const Group& group);
-  LoweredRegion run(std::optional<size_t> input);
+  Lowering(const LineView& view, const Group& group);
+  LoweredRegionOf<Size> run();
 
  private:
+  using Expr = loops::ExprOf<Size>;
+  using Interval = loops::IntervalOf<Size>;
+  using Map = loops::MapOf<Size>;
+  using Nest = loops::NestOf<Size>;
+  using Output = loops::OutputOf<Size>;
+
   // The index of an axis that is not the index of its own loop: another loop's index plus an offset, or a constant.
   struct Index {
     AxisId axis;
     std::optional<AxisId> loop;
-    int64_t offset = 0;
-    auto operator<=>(const Index&) const = default;
+    Size offset = 0;
+    friend bool operator<(const Index& a, const Index& b) {
+      return std::tie(a.axis, a.loop, a.offset) < std::tie(b.axis, b.loop, b.offset);
+    }
   };
   using Indices = std::vector<Index>;  // by axis
   // How memory is accessed: a map and an offset in elements.
   struct Access {
     uint32_t map;
-    int64_t offset;
+    Size offset;
   };
 
   // lower.cpp
@@ -37,7 +46,7 @@ class Lowering {
   void number_axes();
   uint32_t number_axis(AxisId a);
   Index index(AxisId a, const Indices& indices) const;
-  Access make_access(const Coordinates& coordinates, std::span<const int64_t> strides, const Indices& indices);
+  Access make_access(const Coordinates& coordinates, std::span<const Size> strides, const Indices& indices);
   uint32_t add_map(Map m);
   ExprId add_expr(Expr e);
   ExprId add_load(uint32_t buffer, Access at);
@@ -62,12 +71,12 @@ class Lowering {
   Indices slice_operand_indices(const Node& node, Indices indices) const;
   Indices concat_operand_indices(const Node& node, size_t number, const Indices& indices) const;
   template <class First, class Second>
-  ExprId add_select(DType dtype, Index along, int64_t bound, const First& first, const Second& second);
+  ExprId add_select(DType dtype, Index along, Size bound, const First& first, const Second& second);
   ExprId lower_concat(const Node& node, const Indices& indices);
   ExprId lower_pad_or_scatter(const Node& node, const Indices& indices);
   ExprId add_constant(DType dtype, double value);
 
-  const NodeView& view_;
+  const LineView& view_;
   const Group& group_;
   const std::vector<const Node*>& nodes_;
   std::vector<ValueId> inputs_;
@@ -75,7 +84,7 @@ class Lowering {
   uint32_t loop_axes_ = 0;
   std::unordered_map<ValueId, const Node*> producers_;
   std::map<std::pair<ValueId, Indices>, ExprId> exprs_;
-  LoweredRegion lowered_;
+  LoweredRegionOf<Size> lowered_;
 };
 
 }  // namespace thunder::fusion

@@ -82,16 +82,16 @@ std::vector<size_t> reduced_dims(const Node& node, size_t rank) {
 
 bool has_intervals(const PrimRow& row) { return row.role == Role::concat || row.prim == "prims.slice"; }
 
-std::vector<int64_t> slice_starts(const Node& node, const Store& store, size_t operand) {
-  std::vector<int64_t> out(store.type(node.results[0]).rank(), 0);
+std::vector<Size> slice_starts(const Node& node, const Store& store, size_t operand) {
+  std::vector<Size> out(store.type(node.results[0]).rank(), 0);
   const auto take = [&](const Arg& given) {
-    for (size_t i = 0; i < out.size(); i++) out[i] = given.dim_list()[i].value();
+    for (size_t i = 0; i < out.size(); i++) out[i] = given.dim_list()[i];
   };
   if (node.op->name() == "prims.cat") {
-    int64_t& at = out[normalize_axis(node.args[1].i, out.size())];
+    Size& at = out[normalize_axis(node.args[1].i, out.size())];
     const auto parts = operands(node);
     for (size_t k = 0; k < operand; k++)
-      at += store.type(parts[k]).shape[normalize_axis(node.args[1].i, out.size())].value();
+      at += store.type(parts[k]).shape[normalize_axis(node.args[1].i, out.size())];
   } else if (node.op->name() == "prims.slice_scatter") {
     if (operand == 1) take(node.args[2]);
   } else {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/symbolic/size.h"
 #include "ir/trace.h"
 #include "loops/functions.h"
 
@@ -32,7 +33,7 @@ std::vector<size_t> reduced_dims(const Node& node, size_t rank);
 
 // By dim: the index in its operand at which a slice begins, or the index in the result at which this operand of a
 // concatenation begins.
-std::vector<int64_t> slice_starts(const Node& node, const Store& store, size_t operand);
+std::vector<Size> slice_starts(const Node& node, const Store& store, size_t operand);
 // Whether it is a slice or a concatenation.
 bool has_intervals(const PrimRow& row);
 

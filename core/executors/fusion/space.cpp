@@ -2,7 +2,7 @@
 
 namespace thunder::fusion {
 
-AxisId Space::add_axes(int64_t extent) {
+AxisId Space::add_axes(const Size& extent) {
   axes_.push_back({extent, {}});
   return static_cast<AxisId>(axes_.size() - 1);
 }
@@ -11,7 +11,7 @@ Coordinates Space::add_axes(std::span<const Dim> shape) {
   Coordinates c;
   for (Dim d : shape) {
     c.emplace_back();
-    if (d.value() != 1) c.back().push_back(add_axes(d.value()));
+    if (Size(d) != 1) c.back().push_back(add_axes(d));
   }
   return c;
 }
@@ -42,7 +42,7 @@ Dimension Space::flatten(const Coordinates& c) const {
   return out;
 }
 
-std::pair<AxisId, AxisId> Space::split(AxisId a, int64_t inner) {
+std::pair<AxisId, AxisId> Space::split(AxisId a, const Size& inner) {
   const AxisId high = add_axes(axes_[a].extent / inner), low = add_axes(inner);
   axes_[a].replacement = {high, low};
   return {high, low};
@@ -52,7 +52,7 @@ bool Space::unify(const Dimension& a, const Dimension& b) {
   Dimension left = resolve(a), right = resolve(b);
   while (!left.empty() && !right.empty()) {
     const AxisId l = left.back(), r = right.back();
-    const int64_t el = extent(l), er = extent(r);
+    const Size el = extent(l), er = extent(r);
     left.pop_back(), right.pop_back();
     if (l == r) continue;
     if (el == er) {
@@ -61,7 +61,7 @@ bool Space::unify(const Dimension& a, const Dimension& b) {
       left = resolve(left), right = resolve(right);
       continue;
     }
-    if (el == 0 || er == 0 || std::max(el, er) % std::min(el, er)) return false;
+    if (el == 0 || er == 0 || std::max(el, er) % std::min(el, er) != 0) return false;
     if (el > er) {
       auto [high, low] = split(l, er);
       left.push_back(high), left.push_back(low), right.push_back(r);
@@ -86,13 +86,13 @@ std::optional<Coordinates> Space::reshape(const Coordinates& from, std::span<con
   Coordinates out(to.size());
   // From the innermost dim on: each new dim takes axes until it is full, and splits the last one if it must.
   for (size_t i = to.size(); i-- > 0;) {
-    int64_t left = to[i].value();
+    Size left = to[i];
     Dimension reversed;
     while (left > 1) {
       if (axes.empty()) return std::nullopt;
       const AxisId a = axes.back();
       axes.pop_back();
-      const int64_t e = extent(a);
+      const Size e = extent(a);
       if (e == 0) return std::nullopt;
       if (left % e == 0) {
         reversed.push_back(a);

@@ -13,6 +13,7 @@
 
 #include "base/small_vector.h"
 #include "ir/shape.h"
+#include "ir/symbolic/size.h"
 
 namespace thunder::fusion {
 
@@ -45,14 +46,14 @@ inline Axes axes_union(const Axes& a, const Axes& b) {
 
 class Space {
  public:
-  AxisId add_axes(int64_t extent);
+  AxisId add_axes(const Size& extent);
   Coordinates add_axes(std::span<const Dim> shape);
 
   // The axes that a dim consists of now, after all splits and unifications.
   Dimension resolve(const Dimension& d) const;
   Coordinates resolve(const Coordinates& c) const;
   Dimension flatten(const Coordinates& c) const;  // all of a value's axes, resolved
-  int64_t extent(AxisId a) const { return axes_[a].extent; }
+  const Size& extent(AxisId a) const { return axes_[a].extent; }
 
   // Unifies the axes of both. False: their sizes do not divide each other, and the space must not be used any more.
   bool unify(const Dimension& a, const Dimension& b);
@@ -63,10 +64,10 @@ class Space {
 
  private:
   struct Axis {
-    int64_t extent;
+    Size extent;
     Dimension replacement;  // the axes that replace it; empty: it is still an axis
   };
-  std::pair<AxisId, AxisId> split(AxisId a, int64_t inner);
+  std::pair<AxisId, AxisId> split(AxisId a, const Size& inner);
   void append_resolved(Dimension& out, AxisId a) const;
   std::vector<Axis> axes_;
 };

@@ -18,6 +18,7 @@ class CpuLauncher : public Kernel {
   size_t scratch() const override { return partials_.bytes(); }
   // The nest of its code, the parameters that it passes, and the number of work items.
   const CpuNest& nest() const { return nest_; }
+  KernelFn code() const { return kernel_; }
   std::span<const int64_t> arguments() const { return parameters_; }
   int64_t items() const { return items_; }
   int64_t grain() const { return grain_; }  // the least number of these that are worth a thread

@@ -1,6 +1,7 @@
 #include "loops/cpu/nest.h"
 
 #include "base/text.h"
+#include "ir/symbolic/size.h"
 
 namespace thunder::loops {
 
@@ -13,18 +14,22 @@ int64_t work_items(const CpuNest& nest, int64_t strip, int64_t block) {
   return items;
 }
 
-std::string print(const CpuNest& n) {
-  std::string out = print(static_cast<const Nest&>(n));
+template <class S>
+std::string print(const CpuNestOf<S>& n) {
+  std::string out = print(static_cast<const NestOf<S>&>(n));
   out += cat("on a CPU: lane ", n.lane, n.split ? " split" : "", n.blocked ? " blocked" : "",
              has_short_lanes(n)  ? " short"
              : has_whole_vectors_only(n) ? " even"
                           : "",
              sums_in_runs(n) ? " runs" : "", n.software_pipelined ? " pipelined" : "", "\n");
   for (ExprId e : n.kept) out += cat("  keep e", e, "\n");
-  for (const CpuNest::Prefetch& a : n.prefetches) out += cat("  prefetch e", a.load, " in pass ", a.pass, "\n");
-  for (const Output& s : n.stores)
+  for (const Prefetch& a : n.prefetches) out += cat("  prefetch e", a.load, " in pass ", a.pass, "\n");
+  for (const OutputOf<S>& s : n.stores)
     if (n.is_nontemporal(s)) out += cat("  nontemporal b", s.buffer, "\n");
   return out;
 }
+
+template std::string print(const CpuNestOf<int64_t>&);
+template std::string print(const CpuNestOf<Size>&);
 
 }  // namespace thunder::loops

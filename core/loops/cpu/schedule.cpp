@@ -4,32 +4,37 @@
 #include <bit>
 #include <numeric>
 
+#include "ir/symbolic/size.h"
 #include "loops/order.h"
 
 namespace thunder::loops {
 namespace {
 
-bool sums_columns(const CpuNest& n) {
-  return std::any_of(n.stores.begin(), n.stores.end(), [](const Output& s) { return s.kind == OutputKind::column; });
+template <class S>
+bool sums_columns(const CpuNestOf<S>& n) {
+  return std::any_of(n.stores.begin(), n.stores.end(), [](const auto& s) { return s.kind == OutputKind::column; });
 }
 
 // The benefit of vectorizing along an axis, by the number of elements that are then accessed contiguously.
-double vectorization_gain(const CpuNest& n, uint32_t axis) {
-  double gain = 0;
-  const auto count = [&](uint32_t map, double weight) {
+template <class S>
+S vectorization_gain(const CpuNestOf<S>& n, uint32_t axis) {
+  S gain = 0;
+  const auto count = [&](uint32_t map, S weight) {
     for (uint32_t a = 0; a < n.outer; a++)
-      if (n.maps[map][a]) weight *= static_cast<double>(n.extents[a]);
-    const int64_t stride = n.maps[map][axis];
-    gain += stride == 1 ? 4 * weight : stride == 0 ? weight : 0;
+      if (n.maps[map][a] != 0) weight *= n.extents[a];
+    const S stride = n.maps[map][axis];
+    if (stride == 1) gain += weight * 4;
+    else if (stride == 0) gain += weight;
   };
-  for (const Expr& e : n.exprs)
+  for (const ExprOf<S>& e : n.exprs)
     if (e.fn == Fn::load) count(e.map, 2);
-  for (const Output& s : n.stores) count(s.map, 3);
+  for (const OutputOf<S>& s : n.stores) count(s.map, 3);
   // Weighted by length: a short axis wastes most of a vector.
   return n.extents[axis] >= 16 ? gain * 4 : n.extents[axis] >= 8 ? gain * 2 : gain;
 }
 
-uint32_t choose_lane_axis(const CpuNest& n, AxisSet among) {
+template <class S>
+uint32_t choose_lane_axis(const CpuNestOf<S>& n, AxisSet among) {
   uint32_t best_axis = static_cast<uint32_t>(std::countr_zero(among));
   for (uint32_t a = 0; a < n.outer; a++)
     if (among & axis_bit(a) && vectorization_gain(n, a) > vectorization_gain(n, best_axis)) best_axis = a;
@@ -38,9 +43,10 @@ uint32_t choose_lane_axis(const CpuNest& n, AxisSet among) {
 
 // The axes that column sums do not reduce, or all axes. Vectorized along such an axis, each lane has its own sum, and
 // no reduction across lanes is needed.
-AxisSet axes_summed_by_lane(const CpuNest& n) {
+template <class S>
+AxisSet axes_summed_by_lane(const CpuNestOf<S>& n) {
   AxisSet all = axis_bit(n.outer) - 1, left = all;
-  for (const Output& s : n.stores)
+  for (const OutputOf<S>& s : n.stores)
     if (s.kind == OutputKind::column && !is_reduction(n.exprs[s.value].fn))
       for (uint32_t a = 0; a < n.outer; a++)
         if (n.maps[s.map][a] == 0) left &= ~axis_bit(a);
@@ -48,25 +54,28 @@ AxisSet axes_summed_by_lane(const CpuNest& n) {
 }
 
 // Whether it is a function of its operands at the loops' own indices.
-bool is_pointwise(const Expr& e) {
+template <class S>
+bool is_pointwise(const ExprOf<S>& e) {
   return e.fn != Fn::iota && e.fn != Fn::uniform && !has_axis(e) && !is_reduction(e.fn);
 }
 
 // Whether all accesses to an argument use the same strides.
-bool one_map_for_each_argument(const CpuNest& n) {
-  std::vector<const Map*> maps(n.buffers.size(), nullptr);
+template <class S>
+bool one_map_for_each_argument(const CpuNestOf<S>& n) {
+  std::vector<const MapOf<S>*> maps(n.buffers.size(), nullptr);
   const auto same = [&](uint32_t buffer, uint32_t map) {
     if (!maps[buffer]) maps[buffer] = &n.maps[map];
     return *maps[buffer] == n.maps[map];
   };
   return std::all_of(n.exprs.begin(), n.exprs.end(),
-                     [&](const Expr& e) { return e.fn != Fn::load || same(e.buffer, e.map); }) &&
-         std::all_of(n.stores.begin(), n.stores.end(), [&](const Output& s) { return same(s.buffer, s.map); });
+                     [&](const ExprOf<S>& e) { return e.fn != Fn::load || same(e.buffer, e.map); }) &&
+         std::all_of(n.stores.begin(), n.stores.end(), [&](const OutputOf<S>& s) { return same(s.buffer, s.map); });
 }
 
 }  // namespace
 
-void order_rows(CpuNest& n, AxisSet reduced) {
+template <class S>
+void order_rows(CpuNestOf<S>& n, AxisSet reduced) {
   if (n.outer == 0) add_outer_axis(n);  // a single element: a loop of one step
   const bool rows = reduced != 0;
   const uint32_t lane = choose_lane_axis(n, !rows             ? axes_summed_by_lane(n)
@@ -75,10 +84,10 @@ void order_rows(CpuNest& n, AxisSet reduced) {
   const AxisSet inner = rows ? reduced : axis_bit(lane);
   std::vector<uint32_t> order(n.axes());
   std::iota(order.begin(), order.end(), 0u);
-  const Map& main = main_map(n);
+  const MapOf<S>& main = main_map(n);
   const auto rank = [&](uint32_t a) {
     const bool in = inner & axis_bit(a);
-    return std::tuple(a >= n.outer, in, a == lane, -std::abs(main[a]));
+    return std::tuple(a >= n.outer, in, a == lane, -magnitude(main[a]));
   };
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
   reorder(n, order);
@@ -94,21 +103,22 @@ void order_rows(CpuNest& n, AxisSet reduced) {
   n.split = !rows;
 }
 
-bool order_tiles(CpuNest& n, const LoweredRegion& region) {
+template <class S>
+bool order_tiles(CpuNestOf<S>& n, const LoweredRegionOf<S>& region) {
   const uint32_t argument = region.tiles->input;
   const AxisSet columns = region.tiles->columns;
   if (region.reduced || n.partial || !region.sums.empty()) return false;
-  if (n.outer != n.axes() || !std::all_of(n.exprs.begin(), n.exprs.end(), is_pointwise)) return false;
+  if (n.outer != n.axes() || !std::all_of(n.exprs.begin(), n.exprs.end(), is_pointwise<S>)) return false;
   const auto main = std::find_if(n.exprs.begin(), n.exprs.end(),
-                                 [&](const Expr& e) { return e.fn == Fn::load && e.buffer == argument; });
+                                 [&](const ExprOf<S>& e) { return e.fn == Fn::load && e.buffer == argument; });
   if (main == n.exprs.end()) return false;
   std::vector<uint32_t> order(n.axes());
   std::iota(order.begin(), order.end(), 0u);
-  const Map& strides = n.maps[main->map];
+  const MapOf<S>& strides = n.maps[main->map];
   std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return std::abs(strides[a]) > std::abs(strides[b]); });
+                   [&](uint32_t a, uint32_t b) { return magnitude(strides[a]) > magnitude(strides[b]); });
   const auto varying =
-      static_cast<uint32_t>(std::count_if(strides.begin(), strides.end(), [](int64_t s) { return s != 0; }));
+      static_cast<uint32_t>(std::count_if(strides.begin(), strides.end(), [](const S& s) { return s != 0; }));
   if (varying != n.axes()) return false;
   // In dense memory, columns are the last axes.
   const auto is_column = [&](uint32_t a) { return (columns & axis_bit(a)) != 0; };
@@ -124,16 +134,17 @@ bool order_tiles(CpuNest& n, const LoweredRegion& region) {
   return parameters(n).size() <= kMaxTileParameters;
 }
 
-void tile_transposed(CpuNest& n) {
+template <class S>
+void tile_transposed(CpuNestOf<S>& n) {
   // Tiles are accessed as a whole, so all of their elements must be valid.
   if (!n.split || n.partial) return;
   std::vector<size_t> transposed(n.outer, 0);
-  const auto count = [&](const Map& m) {
+  const auto count = [&](const MapOf<S>& m) {
     for (uint32_t a = 0; a < n.outer; a++) transposed[a] += m[a] == 1 && stride_kind(m[n.lane]) == StrideKind::any;
   };
-  for (const Expr& e : n.exprs)
+  for (const ExprOf<S>& e : n.exprs)
     if (e.fn == Fn::load && !(e.axes & n.only_gathered_set())) count(n.maps[e.map]);
-  for (const Output& s : n.stores) count(n.maps[s.map]);
+  for (const OutputOf<S>& s : n.stores) count(n.maps[s.map]);
   const auto most = std::max_element(transposed.begin(), transposed.end());
   if (most == transposed.end() || *most == 0) return;
   std::vector<uint32_t> order(n.axes());
@@ -145,9 +156,19 @@ void tile_transposed(CpuNest& n) {
   n.blocked = true;
 }
 
-void find_row_passes(CpuNest& n) {
+template <class S>
+void find_row_passes(CpuNestOf<S>& n) {
   count_passes(n);
   sink_row_stores(n);
 }
+
+template void order_rows(CpuNestOf<int64_t>&, AxisSet);
+template bool order_tiles(CpuNestOf<int64_t>&, const LoweredRegionOf<int64_t>&);
+template void tile_transposed(CpuNestOf<int64_t>&);
+template void find_row_passes(CpuNestOf<int64_t>&);
+template void order_rows(CpuNestOf<Size>&, AxisSet);
+template bool order_tiles(CpuNestOf<Size>&, const LoweredRegionOf<Size>&);
+template void tile_transposed(CpuNestOf<Size>&);
+template void find_row_passes(CpuNestOf<Size>&);
 
 }  // namespace thunder::loops

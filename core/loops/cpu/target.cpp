@@ -4,6 +4,7 @@
 
 #include "loops/cpu/launcher.h"
 #include "loops/kernels.h"
+#include "loops/cpu/with_sizes.h"
 
 namespace thunder::loops {
 namespace {
@@ -19,6 +20,24 @@ RowOrderSums row_order_sums(const Machine& machine) {
   return {.rows = kRows, .elements = 4 * l2 / kFloat, .unaligned = 2 * l2 / kFloat, .line = line};
 }
 
+// The kernel with formulas for its sizes. How the work is divided changes no code: it is decided for each size.
+class CpuLauncherOfClass : public LauncherOfClass {
+ public:
+  CpuLauncherOfClass(const CpuKernelOf<Size>& of, KernelFn code, Formulas& formulas, const Machine& machine)
+      : of_(with_sizes<FormulaRef>(of, [&](const Size& s) { return formulas.add(s.dim()); })), machine_(machine) {
+    of_.code = code;
+  }
+  KernelPtr launcher_for(std::span<const int64_t> values) const override {
+    CpuKernel kernel = with_sizes<int64_t>(of_, [&](const FormulaRef& f) { return Formulas::value(f, values); });
+    kernel.division = divide_work(kernel.nest, kernel.region.sums, machine_);
+    return std::make_unique<CpuLauncher>(std::move(kernel));
+  }
+
+ private:
+  CpuKernelOf<FormulaRef> of_;
+  const Machine& machine_;
+};
+
 class CpuTarget : public Target {
  public:
   explicit CpuTarget(const Machine& machine) : machine_(machine) {
@@ -33,6 +52,14 @@ class CpuTarget : public Target {
 
   KernelPtr launcher(LoweredRegion region) const override {
     return std::make_unique<CpuLauncher>(run_stages(std::move(region), machine_, Until::emitted));
+  }
+
+  std::unique_ptr<const LauncherOfClass> of_class(const LoweredRegionOf<Size>& region, const Kernel& first,
+                                                  Formulas& formulas) const override {
+    const auto* launcher = dynamic_cast<const CpuLauncher*>(&first);
+    const CpuKernelOf<Size> kernel = run_stages_on_formulas(region, machine_);
+    if (!launcher || print(kernel.nest) != print(launcher->nest())) return nullptr;
+    return std::make_unique<CpuLauncherOfClass>(kernel, launcher->code(), formulas, machine_);
   }
 
   std::string explain(const LoweredRegion& region) const override {

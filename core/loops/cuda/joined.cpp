@@ -100,7 +100,7 @@ int64_t max_blocks(const nvidia::CudaDevice& device) {
 KernelPtr joined_launcher(const JoinedNests& nests) { return std::make_unique<JoinedLauncher>(nests); }
 
 bool can_be_joined(const Nest& nest) {
-  return !has_reductions(nest) && std::none_of(nest.exprs.begin(), nest.exprs.end(), may_fail);
+  return !has_reductions(nest) && std::none_of(nest.exprs.begin(), nest.exprs.end(), may_fail<int64_t>);
 }
 
 JoinedLayout joined_layout(const Nest& nest, const std::vector<bool>& on_host) {

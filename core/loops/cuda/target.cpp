@@ -52,7 +52,7 @@ class CudaLauncher : public Kernel {
       finish_geometry_ = grid(count_finish_threads(nest));
       scratch_bytes_ = count_reductions(nest) * static_cast<size_t>(rows * schedule.parts) * kPartialBytes;
     }
-    if (std::any_of(nest.exprs.begin(), nest.exprs.end(), may_fail))
+    if (std::any_of(nest.exprs.begin(), nest.exprs.end(), may_fail<int64_t>))
       assertion_ = device.watch([checks = region.checks](const nvidia::DeviceAssertion& r) {
         return Ref<Status>::adopt(index_error_status(checks, {r.expr, r.index}));
       });

@@ -62,7 +62,7 @@ Value* Memory::load(const Cursor& at, const loops::Expr& e) {
 }
 
 bool Memory::is_prefetched(const Cursor& at, ExprId id) const {
-  const auto is_it = [&](const CpuNest::Prefetch& p) { return p.load == id && p.pass == at.pass(); };
+  const auto is_it = [&](const loops::Prefetch& p) { return p.load == id && p.pass == at.pass(); };
   return std::any_of(nest_.prefetches.begin(), nest_.prefetches.end(), is_it);
 }
 

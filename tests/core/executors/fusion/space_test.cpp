@@ -14,7 +14,7 @@ struct SpaceTest : testing::Test {
     std::vector<std::vector<int64_t>> out;
     for (const Dimension& d : space.resolve(c)) {
       out.emplace_back();
-      for (AxisId a : d) out.back().push_back(space.extent(a));
+      for (AxisId a : d) out.back().push_back(space.extent(a).value());
     }
     return out;
   }

@@ -20,6 +20,8 @@ class Formulas {
  public:
   // Formulas that are one expression have one place.
   FormulaRef add(Dim d);
+  // The formula that was added.
+  Dim dim(const FormulaRef& f) const { return f.at < 0 ? Dim(f.number) : Dim(exprs_[static_cast<size_t>(f.at)]); }
   // The list's values, by place. Throws as Dims::evaluate does.
   std::vector<int64_t> evaluate(std::span<const int64_t> symbols) const;
   static int64_t value(const FormulaRef& f, std::span<const int64_t> values) {
@@ -33,6 +35,7 @@ class Formulas {
     DimOp op;
     FormulaRef a, b;  // of a symbol: its number, and nothing
   };
+  std::vector<const DimExpr*> exprs_;  // by place
   std::vector<Operation> operations_;  // operands come before what is made of them
   std::unordered_map<const DimExpr*, int32_t> places_;
 };

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ir/dim_reads.h"
-#include "ir/formulas.h"
+#include "ir/symbolic/formulas.h"
 
 namespace thunder {
 

@@ -1,4 +1,4 @@
-#include "ir/substitution.h"
+#include "ir/symbolic/substitution.h"
 
 #include <algorithm>
 #include <optional>
@@ -33,8 +33,8 @@ bool has_symbols(const Node& node) {
 }  // namespace
 
 const Node* Specialisation::specialise(const Node* node) {
-  if (!has_symbols(*node)) return node;
   if (const auto known = made_.find(node); known != made_.end()) return known->second;
+  if (!has_symbols(*node)) return made_[node] = node;
   std::vector<const Node*> body;
   for (const Node* inner : node->body) body.push_back(specialise(inner));
   SmallVector<Arg, 8> args(node->args);
@@ -52,10 +52,33 @@ const Node* Specialisation::specialise(const Node* node) {
   return made_[node] = store_->node(node->op, args, node->results, body, node->where, node->executor);
 }
 
+std::shared_ptr<Store> Store::make_specialised(std::shared_ptr<const Store> from, Substitution& sizes) {
+  auto store = std::make_shared<Store>();
+  store->types_.reserve(from->types_.size());
+  std::unordered_map<const TensorType*, const TensorType*> made;  // types are few
+  for (const TensorType* type : from->types_) {
+    auto [it, fresh] = made.try_emplace(type, nullptr);
+    if (fresh) {
+      TensorType sized = *type;
+      for (Dim& d : sized.shape) d = sizes(d);
+      it->second = &*store->kept_types_.insert(std::move(sized)).first;
+    }
+    store->types_.push_back(it->second);
+  }
+  store->from_ = std::move(from);
+  return store;
+}
+
 Trace Specialisation::operator()(const Trace& trace) {
   Trace out = trace;
   out.store = store_;
   for (const Node*& node : out.nodes) node = specialise(node);
+  return out;
+}
+
+Trace Specialisation::values_of(const Trace& trace) const {
+  Trace out = trace;
+  out.store = store_;
   return out;
 }
 

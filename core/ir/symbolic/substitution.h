@@ -29,11 +29,15 @@ class Substitution {
 // are those of the old trace.
 class Specialisation {
  public:
-  // Throws where a size is negative or a formula has no value.
+  // Throws where a size is negative or a formula has no value. `sizes` must live as long.
   Specialisation(const std::shared_ptr<Store>& from, Substitution& sizes)
       : sizes_(sizes), store_(Store::make_specialised(from, sizes)) {}
 
   Trace operator()(const Trace& trace);
+  // The same values in lines that still have symbols, for those who ask for few of the lines.
+  Trace values_of(const Trace& trace) const;
+  const Node* operator()(const Node* node) { return specialise(node); }
+  const Store& store() const { return *store_; }
 
  private:
   const Node* specialise(const Node* node);

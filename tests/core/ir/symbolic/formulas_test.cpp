@@ -1,11 +1,10 @@
 // Numbers that are formulas of symbols, in one pass for other values of these, and conditions of them.
-// covers: core/ir/conditions.cpp
-// covers: core/ir/conditions.cpp
-#include "ir/formulas.h"
+// covers: core/ir/symbolic/conditions.cpp
+#include "ir/symbolic/formulas.h"
 
 #include <gtest/gtest.h>
 
-#include "ir/conditions.h"
+#include "ir/symbolic/conditions.h"
 #include "support/failure.h"
 
 namespace thunder {

@@ -1,4 +1,4 @@
-#include "ir/formulas.h"
+#include "ir/symbolic/formulas.h"
 
 #include <optional>
 
@@ -20,7 +20,7 @@ FormulaRef Formulas::add_new(Dim d) {
   };
   return evaluate_post_order(d, find, [&](const DimExpr& e, const FormulaRef& a, const FormulaRef& b) {
     places_[&e] = static_cast<int32_t>(operations_.size());
-    operations_.push_back({e.op, a, b});
+    exprs_.push_back(&e), operations_.push_back({e.op, a, b});
   });
 }
 

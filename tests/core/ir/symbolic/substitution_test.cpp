@@ -1,5 +1,5 @@
 // Sizes in the place of symbols: in formulas, types and lines.
-#include "ir/substitution.h"
+#include "ir/symbolic/substitution.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ir/conditions.h"
+#include "ir/symbolic/conditions.h"
 
 #include <algorithm>
 
