@@ -75,12 +75,12 @@ Trace claim(const Trace& trace, const Executors& executors, const CompileSetting
   return out;
 }
 
-bool is_claimed_as_before(const Trace& claimed, std::span<const uint32_t> alike, const Executors& executors,
-                          const Op& region, const CompileSettings& settings) {
+bool is_claimed_as_before(const Trace& claimed, const SizesOfClass& of, const Executors& executors, const Op& region,
+                          const CompileSettings& settings) {
   ExecutorsOfOps asked(executors);
   for (uint32_t i = 0; i < claimed.nodes.size(); i++) {
-    const Node& n = *claimed.nodes[i];
-    if (n.op == &region || alike[i] != i) continue;
+    if (claimed.nodes[i]->op == &region || of.plan->alike()[i] != i) continue;
+    const Node& n = *(*of.specialise)(claimed.nodes[i]);
     const Executor* by = first_claimant({n, *claimed.store, settings}, asked.of(*n.op));
     if (!by || by->name() != n.executor) return false;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "executors/executor.h"
+#include "program/class_plan.h"
 
 namespace thunder {
 
@@ -14,8 +15,8 @@ Trace descend(const Trace& trace, const Executors& executors, const CompileSetti
 Trace claim(const Trace& trace, const Executors& executors, const CompileSettings& settings);
 
 // Whether each line of a claimed trace but regions would be claimed by its executor if all were asked now: of a trace
-// that was claimed for other sizes. `alike`: by line, the first one that is like it, which answers for it.
-bool is_claimed_as_before(const Trace& claimed, std::span<const uint32_t> alike, const Executors& executors,
-                          const Op& region, const CompileSettings& settings);
+// that was claimed for other sizes of a class. Lines that are alike are asked about once.
+bool is_claimed_as_before(const Trace& claimed, const SizesOfClass& of, const Executors& executors, const Op& region,
+                          const CompileSettings& settings);
 
 }  // namespace thunder

@@ -100,17 +100,28 @@ bool shares_plan(const Compilation& c) {
 
 // Kernels of all lines but those that follow another one. False: a line is not taken as its class has it.
 bool make_leaders(const KernelMaker& by, Compilation& c, Kernels& kernels) {
-  const Trace& claimed = c.trace();
+  Trace& claimed = c.traces.back();
   const std::span<const uint32_t> leaders = c.of_class.plan->leaders();
   for (uint32_t i = 0; i < claimed.nodes.size(); i++) {
+    if (leaders[i] != i) continue;
+    if (KernelPtr kernel = c.of_class.plan->kernel_for(i, c.of_class.symbols)) {
+      kernels.add_laid_out(*claimed.nodes[i], std::move(kernel));
+      continue;
+    }
+    if (def(*claimed.nodes[i]).view) continue;
     c.check.throw_if_interrupted();
-    const Node& node = *claimed.nodes[i];
-    if (def(node).view || leaders[i] != i) continue;
+    const Node& node = *(claimed.nodes[i] = (*c.of_class.specialise)(claimed.nodes[i]));
     KernelMaker::Made made = by.make_kernel(node, *claimed.store, nullptr);
     if (!made.kernel || made.by->name() != node.executor) return false;
     kernels.add(node, std::move(made.kernel));
   }
   return c.of_class.plan->suits(kernels, claimed);
+}
+
+// Its kernels and its plan are made for its sizes alone.
+void leave_class(Compilation& c) {
+  c.traces.back() = (*c.of_class.specialise)(c.trace());
+  c.of_class = {};
 }
 
 }  // namespace
@@ -121,9 +132,10 @@ void lower(Compilation& c) {
   Kernels kernels(std::move(maker));
   if ((c.of_class.shares_plan = shares_plan(c))) {
     if (make_leaders(by, c, kernels)) return void(c.builder.emplace(c.trace(), std::move(kernels), *c.devices));
-    c.of_class = {};
+    leave_class(c);
     return lower(c);
   }
+  if (c.of_class.specialise) c.traces.back() = (*c.of_class.specialise)(c.trace());
   const Trace& claimed = c.trace();
   std::vector<const Node*> nodes, todo(claimed.nodes.rbegin(), claimed.nodes.rend());
   while (!todo.empty()) {

@@ -70,7 +70,7 @@ Trace repeat_stages_so_far(Trace made, Compilation& c, Level level) {
   return made;
 }
 
-// Throws unless the latest trace is sound, where that is asked for.
+// Throws unless the latest trace is sound, where that is asked for. Of a class of sizes it is the one with numbers.
 void check_trace(const Compilation& c) {
 #ifdef THUNDER_DEV
   const bool checks = true;
@@ -78,8 +78,9 @@ void check_trace(const Compilation& c) {
   const bool checks = c.settings().verify;
 #endif
   if (!checks) return;
-  verify(c.trace());
-  verify_types(c.trace(), c.pass.registry);
+  const Trace& trace = c.of_class.traces ? c.of_class.traces->get().back() : c.trace();
+  verify(trace);
+  verify_types(trace, c.pass.registry);
 }
 
 class Run {

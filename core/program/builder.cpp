@@ -46,9 +46,11 @@ void ProgramBuilder::plan_memory(const InputLayouts& inputs, bool epilogues, Siz
 
 void ProgramBuilder::adapt_step_to_layouts(Step& step, std::span<const Buffer> layouts,
                                            const CompileSettings& settings, const Kernel* leader,
-                                           bool is_of_class) {
-  step.kernel = leader ? leader->another() : nullptr;
+                                           const SizesOfClass& of, ClassPlan::LinesOf& lines) {
+  step.kernel = leader ? leader->another() : kernels_.take_laid_out(*step.node);
   const bool ready = step.kernel != nullptr;
+  if (leader && ready) step.kernel->add_flags(leader->flags());
+  if (!ready && of.specialise) step.node = (*of.specialise)(step.node);
   if (!ready) step.kernel = kernels_.take_kernel(*step.node, *trace_.store);
   const NodeView view{*step.node,
                       *trace_.store,
@@ -56,8 +58,9 @@ void ProgramBuilder::adapt_step_to_layouts(Step& step, std::span<const Buffer> l
                       layouts.subspan(step.first, step.n_inputs),
                       layouts.subspan(step.first + step.n_inputs, step.n_outputs),
                       step.epilogue_input,
-                      is_of_class};
+                      of.plan != nullptr};
   if (!ready) prepare_step(step, [&] { step.kernel->adapt_to_layouts(view); });
+  if (!ready && of.shares_plan) of.plan->keep_kernel(step, *step.kernel, lines);
   step.call = step.kernel->call();
   step.scratch_bytes = step.kernel->scratch();
 }
@@ -73,15 +76,18 @@ void ProgramBuilder::adapt_kernels_to_layouts(const CompileSettings& settings, c
   std::vector<Buffer> layouts;
   for (const BufferPlan& b : plan_.buffers) layouts.push_back(buffer_of(plan_, b));
   std::vector<Step> steps;
+  ClassPlan::LinesOf lines(of.symbols);
   std::vector<const Kernel*> by_line(of.shares_plan ? trace_.nodes.size() : 0);
-  for (size_t done = 0; Step& step : plan_.steps) {
-    check.at("prepare", done++, plan_.steps.size());
+  size_t done = 0;
+  for (Step& step : plan_.steps) {
+    done++;
     Accelerator* const accelerator = accelerators_[step.arena];
     if (!step.node && accelerator) step.call = {run_copy_on_device, accelerator};
     if (step.node) {
       const auto line = static_cast<size_t>(step.line);
-      adapt_step_to_layouts(step, layouts, settings, by_line.empty() ? nullptr : by_line[of.plan->leaders()[line]],
-                            of.plan != nullptr);
+      const Kernel* const leader = by_line.empty() ? nullptr : by_line[of.plan->leaders()[line]];
+      if (!leader) check.at("prepare", done, plan_.steps.size());
+      adapt_step_to_layouts(step, layouts, settings, leader, of, lines);
       if (!by_line.empty()) by_line[line] = step.kernel.get();
     }
     const bool is_epilogue = step.kernel && step.kernel->runs_tiles();

@@ -33,7 +33,7 @@ class ProgramBuilder {
 
  private:
   void adapt_step_to_layouts(Step& step, std::span<const Buffer> layouts, const CompileSettings& settings,
-                             const Kernel* leader, bool is_of_class);
+                             const Kernel* leader, const SizesOfClass& of, ClassPlan::LinesOf& lines);
   void finish_steps(bool compiled, InterruptCheck& check);
 
   Trace trace_;

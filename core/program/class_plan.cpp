@@ -16,8 +16,10 @@ bool ClassPlan::holds_for(std::span<const int64_t> symbols, const InputLayouts& 
 }
 
 bool ClassPlan::suits(const Kernels& kernels, const Trace& trace) const {
-  for (uint32_t i = 0; i < trace.nodes.size(); i++)
-    if (leaders_[i] == i && kernels.answers(*trace.nodes[i]) != answers_[i]) return false;
+  for (uint32_t i = 0; i < trace.nodes.size(); i++) {
+    const Node& n = *trace.nodes[i];
+    if (leaders_[i] == i && !kernels.has_laid_out(n) && kernels.answers(n) != answers_[i]) return false;
+  }
   return true;
 }
 
@@ -33,6 +35,52 @@ void ClassPlan::derive(const Trace& trace, const InputLayouts& inputs, Kernels& 
   conditions_ = Conditions(reads.conditions());
   for (const Node* n : trace.nodes) answers_.push_back(kernels.answers(*n));
   find_leaders();
+}
+
+KernelPtr ClassPlan::kernel_for(uint32_t line, std::span<const int64_t> symbols) const {
+  if (kernels_.empty()) return nullptr;
+  for (const auto& way : kernels_[line].ways)
+    if (KernelPtr kernel = way->kernel_for(symbols)) return kernel;
+  return nullptr;
+}
+
+struct ClassPlan::LinesOf::Made {
+  Made(const std::shared_ptr<Store>& store, const std::vector<int64_t>& symbols)
+      : sizes(symbols_with(symbols)), specialise(store, sizes) {}
+  std::vector<Dim> symbols_with(const std::vector<int64_t>& values) {
+    std::vector<Dim> out;
+    for (int64_t v : values) out.push_back(dims.symbol(v));
+    return out;
+  }
+  Dims dims;
+  Substitution sizes;
+  Specialisation specialise;
+};
+
+void ClassPlan::keep_kernel(const PlannedStep& step, const Kernel& kernel, LinesOf& lines) {
+  const auto line = static_cast<uint32_t>(step.line);
+  kernels_.resize(lines_.nodes.size());
+  LineKernels& kept = kernels_[line];
+  if (kept.needs_line || kept.ways.size() == LineKernels::kMost) return;
+  if (!lines.made_) lines.made_ = std::make_shared<LinesOf::Made>(lines_.store, lines.symbols_);
+  LinesOf::Made& at_hand = *lines.made_;
+  auto way = kernel.of_class({*at_hand.specialise(lines_.nodes[line]), at_hand.specialise.store(),
+                              layouts(step.first, step.n_inputs, at_hand.sizes),
+                              layouts(step.first + step.n_inputs, step.n_outputs, at_hand.sizes), step.epilogue_input});
+  if (!(kept.needs_line = !way)) kept.ways.push_back(std::move(way));
+}
+
+std::vector<TensorLayout> ClassPlan::layouts(uint32_t first_buffer, uint32_t count, Substitution& sizes) const {
+  std::vector<TensorLayout> out;
+  for (uint32_t b = first_buffer; b < first_buffer + count; b++) {
+    const BufferPlan& buffer = formulas_->buffers[b];
+    TensorLayout& layout = out.emplace_back(TensorLayout{buffer.dtype, {}, {}});
+    for (int32_t i = 0; i < 2 * buffer.rank; i++) {
+      const FormulaRef& f = formulas_->layouts[buffer.layout + static_cast<uint32_t>(i)];
+      (i < buffer.rank ? layout.sizes : layout.strides).push_back(sizes(formulas_->formulas.dim(f)));
+    }
+  }
+  return out;
 }
 
 // Steps of lines that are alike have one kernel where their tensors lie alike.

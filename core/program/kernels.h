@@ -23,6 +23,11 @@ class Kernels {
  public:
   explicit Kernels(std::unique_ptr<const ViewKernels> views) : views_(std::move(views)) {}
   void add(const Node& node, KernelPtr kernel) { of_[&node] = std::move(kernel); }
+  // One that is laid out and finished.
+  void add_laid_out(const Node& node, KernelPtr kernel) { laid_out_[&node] = std::move(kernel); }
+  // Null: the node has no such kernel. It is handed over, once.
+  KernelPtr take_laid_out(const Node& node);
+  bool has_laid_out(const Node& node) const { return laid_out_.count(&node) != 0; }
   // Hands over a node's kernel, once. Throws.
   KernelPtr take_kernel(const Node& node, const Store& store);
 
@@ -42,7 +47,7 @@ class Kernels {
   const Kernel* find(const Node& node) const;
 
   std::unique_ptr<const ViewKernels> views_;  // outlives the kernels, and has what they need
-  std::unordered_map<const Node*, KernelPtr> of_;
+  std::unordered_map<const Node*, KernelPtr> of_, laid_out_;
   std::unordered_map<const Node*, const Node*> nodes_;  // of lines with symbols
 };
 

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "ir/formulas.h"
+#include "ir/symbolic/formulas.h"
 #include "program/kernels.h"
 #include "program/plan.h"
 

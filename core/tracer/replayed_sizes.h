@@ -1,7 +1,7 @@
 // What the sizes of a trace are in the scope in which it is replayed.
 #pragma once
 
-#include "ir/substitution.h"
+#include "ir/symbolic/substitution.h"
 #include "tracer/replay.h"
 
 namespace thunder {

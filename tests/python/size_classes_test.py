@@ -141,7 +141,7 @@ def lines(compiled):
 
 
 class SizeClasses(unittest.TestCase):
-    planned = 0
+    planned = served = 0
 
     def agree(self, name, f, make):
         varied, plain = th.compile(f, dynamic=True, verify=True), th.compile(f, dynamic=False, recompile_limit=len(SIZES))
@@ -152,6 +152,7 @@ class SizeClasses(unittest.TestCase):
             for one in (varied, plain):
                 th.seed(1)
                 results.append(leaves(one(x)) + leaves(th.rand(1)))  # what is drawn next, too
+            self.served += "its lines serve" in th.explain(varied, "guards")
             if n in PLANNED:
                 first = th.compile(f, dynamic=True)  # its class is derived for this size
                 first(x)
@@ -167,6 +168,7 @@ class SizeClasses(unittest.TestCase):
         for name, (f, make) in PROGRAMS.items():
             self.agree(name, f, make)
         self.assertGreater(self.planned, 100)  # plans were compared
+        self.assertGreater(self.served, 10 * len(PROGRAMS))  # most programs are of a class
 
     def test_gradients_have_the_bits_of_programs_for_one_size(self):
         for name in GRADIENTS:

@@ -9,6 +9,7 @@ namespace {
 class HostKernel : public Kernel {
  public:
   explicit HostKernel(const Node& node) : Kernel(this), node_(node) {}
+  KernelPtr another() const override { return std::make_unique<HostKernel>(node_); }
   Status* run(const Launch* launch) const {
     return run_reference(def(node_), {{launch->inputs, launch->n_inputs},
                                       {launch->outputs, launch->n_outputs},

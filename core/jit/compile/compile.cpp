@@ -115,17 +115,19 @@ void run_table(const Executors& executors, const CompileRequest& r, Entry& entry
   compilation.rows = r.rows, compilation.of_class = r.of_class, compilation.earlier = entry.traces.before();
   compilation.traces = entry.traces.made();
   if (r.rows == StageRows::kernels &&
-      !is_claimed_as_before(entry.traces.back(), r.of_class.plan->alike(), executors, compilation.region(),
+      !is_claimed_as_before(entry.traces.back(), r.of_class, executors, compilation.region(),
                             r.options().settings()))
     fail(Code::declined, "for these sizes another executor takes a line");
   run_stages(compilation);
   for (const StageTime& t : compilation.times)
     (t.makes_kernels ? entry.compile_ms : entry.passes_ms) += t.milliseconds;
   entry.stages.insert(entry.stages.end(), compilation.times.begin(), compilation.times.end());
-  entry.traces = StageTraces(std::move(compilation.traces), entry.traces.before());
+  entry.traces = compilation.of_class.shares_plan
+                     ? StageTraces({}, compilation.of_class.traces)
+                     : StageTraces(std::move(compilation.traces), entry.traces.before());
   if (r.rows == StageRows::lines) return;
-  const Trace& final = entry.traces.back();
   entry.program = std::move(compilation.program);
+  const Trace& final = entry.program->trace();
   entry.plan_ms = entry.program->plan_ms();
   entry.writes = !final.writes.empty();
   entry.held =

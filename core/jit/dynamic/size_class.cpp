@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "executors/fusion/choices.h"
-#include "ir/substitution.h"
+#include "ir/symbolic/substitution.h"
 #include "ir/symbols.h"
 #include "jit/context/context.h"
 #include "regions/regions.h"
@@ -88,6 +88,14 @@ std::vector<Trace> with_sizes(std::span<const Trace> traces, const std::vector<i
   return out;
 }
 
+// The lines of a class with numbers.
+struct SizedLines {
+  SizedLines(const std::shared_ptr<Store>& store, std::span<const int64_t> symbols)
+      : sizes(std::vector<Dim>(symbols.begin(), symbols.end())), specialise(store, sizes) {}
+  Substitution sizes;
+  Specialisation specialise;
+};
+
 const char* find_obstacle(const Wanted& wanted) {
   if (!wanted.context().passes_with(wanted.options().passes()).empty()) return "passes of the caller's";
   const Executors executors = executors_for(wanted.context(), wanted.options());
@@ -143,24 +151,22 @@ std::string SizeClass::list_conditions() const {
   return all.empty() ? "nothing is asked of them" : join(all, ", ", [](auto& c) { return c; });
 }
 
-std::unique_ptr<Entry> SizeClass::make_entry(const Values& in, std::span<const int64_t> symbols) const {
+std::unique_ptr<Entry> SizeClass::make_entry(const Wanted& wanted, const SizesOfClass& of) const {
   auto entry = std::make_unique<Entry>();
   entry->float_guards = lines_->float_guards;
   entry->bindings = lines_->bindings, entry->leaves = lines_->leaves;
   entry->results = lines_->results, entry->result_structure = lines_->result_structure;
   entry->numbers = lines_->numbers;
   entry->integers = lines_->integers;
-  add_integer_conditions(*of_.recorded, in, *entry);
-  entry->inputs = describe_inputs(in);
+  add_integer_conditions(*of_.recorded, wanted.in, *entry);
+  entry->inputs = describe_inputs(wanted.in);
   entry->size_class = text();
-  const std::vector<int64_t> values(symbols.begin(), symbols.end());
-  const auto stages = [lines = lines_, values] { return with_sizes(lines->traces.made(), values); };
-  const auto earlier = std::make_shared<const DeferredTraces>([stages] {
-    std::vector<Trace> all = stages();
-    all.pop_back();
-    return all;
+  const auto earlier = std::make_shared<const DeferredTraces>([all = of.traces] {
+    std::vector<Trace> some = all->get();
+    some.pop_back();
+    return some;
   });
-  entry->traces = StageTraces(with_sizes({&lines_->traces.back(), 1}, values), earlier);
+  entry->traces = StageTraces({of.specialise->values_of(lines_->traces.back())}, earlier);
   for (const StageTime& t : lines_->stages) entry->stages.push_back({t.name, 0, t.changed, false});
   return entry;
 }
@@ -174,9 +180,14 @@ std::unique_ptr<Entry> SizeClass::program_for(const Wanted& wanted, InterruptChe
       else if (values[i] != symbols_.values[i]) return nullptr;
     }
     if (!conditions_.hold_for(symbols)) return nullptr;
-    const RecordEntry recording = [&] { return make_entry(wanted.in, symbols); };
-    return compile({wanted.setup, wanted.in, check, recording, Effort::full, StageRows::kernels,
-                    {&plan_, symbols}});
+    const auto lines = std::make_shared<SizedLines>(lines_->traces.back().store, symbols);
+    const auto stages = [lines = lines_, symbols] { return with_sizes(lines->traces.made(), symbols); };
+    const SizesOfClass of = {.plan = &plan_,
+                             .symbols = symbols,
+                             .specialise = {lines, &lines->specialise},
+                             .traces = std::make_shared<const DeferredTraces>(stages)};
+    const RecordEntry recording = [&] { return make_entry(wanted, of); };
+    return compile({wanted.setup, wanted.in, check, recording, Effort::full, StageRows::kernels, of});
   } catch (const Error& e) {
     if (e.code() != Code::invalid_argument && e.code() != Code::declined) throw;
     return nullptr;

@@ -30,7 +30,7 @@ class SizeClass {
       : of_(of), lines_(std::move(lines)), symbols_(std::move(symbols)), conditions_(lines_->conditions),
         plan_(lines_->traces.back()), text_(list_conditions()) {}
   std::string list_conditions() const;
-  std::unique_ptr<Entry> make_entry(const Values& in, std::span<const int64_t> symbols) const;
+  std::unique_ptr<Entry> make_entry(const Wanted& wanted, const SizesOfClass& of) const;
 
   const SymbolicProgram of_;
   const std::shared_ptr<const Entry> lines_;  // has no program; its last trace is claimed, and has symbols

@@ -78,7 +78,7 @@ constexpr ProgramLog kProgramLogs[] = {
 }  // namespace
 
 void log_compiled(const Context& context, const Entry& entry, std::string_view why, bool again) {
-  const Trace& made = entry.traces.made().front();
+  const Trace& made = entry.traces.made().empty() ? entry.program->trace() : entry.traces.made().front();
   const std::string_view function = made.function, where = first_source_line(made.nodes);
   context.log(again ? LogLevel::info : LogLevel::debug, LogName::recompiles, function, where,
               cat(again ? "compiled again: " : "compiled: ", why));

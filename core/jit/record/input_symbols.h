@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "ir/substitution.h"
+#include "ir/symbolic/substitution.h"
 #include "jit/record/shapes.h"
 #include "tracer/tracing.h"
 

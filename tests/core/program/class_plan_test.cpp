@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/substitution.h"
+#include "ir/symbolic/substitution.h"
 #include "support/function_kernel.h"
 #include "support/traces.h"
 

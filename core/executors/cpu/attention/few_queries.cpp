@@ -29,6 +29,7 @@ class FewQueries : public Kernel {
     slots_ = Slots(g_.key_heads(), t_.choose_slot_count(g_), elements);
   }
 
+  KernelPtr another() const override { return std::make_unique<FewQueries>(t_, g_); }
   size_t scratch() const override { return slots_.bytes(); }
 
   Status* run(const Launch* launch) const {

@@ -26,6 +26,7 @@ class Forward : public Kernel {
     slots_ = Slots(g_.heads * blocks_, t_.choose_slot_count(g_), elements);
   }
 
+  KernelPtr another() const override { return std::make_unique<Forward>(t_, g_); }
   size_t scratch() const override { return slots_.bytes(); }
 
   Status* run(const Launch* launch) const {

@@ -20,6 +20,7 @@ class MatmulKernel : public Kernel {
   MatmulKernel(const Backends& m, Available a, ProductsOf<T> p)
       : Kernel(this), backends_(m), available_(std::move(a)), products_(p) {}
 
+  KernelPtr another() const override { return std::make_unique<MatmulKernel>(backends_, available_, products_); }
   Status* run(const Launch* launch) const { return run_products(backends_, available_, launch, products_(launch)); }
 
  private:
@@ -46,6 +47,11 @@ class F32MatmulKernel : public Kernel, public KernelTexts {
                    ? 0
                    : scratch_bytes_of(backends_, p.each,
                                       algorithm_ ? *algorithm_ : choose_algorithm(backends_, available_, p));
+  }
+  KernelPtr another() const override {
+    auto made = std::make_unique<F32MatmulKernel>(backends_, available_, products_, tuner_);
+    made->algorithm_ = algorithm_, made->scratch_ = scratch_;
+    return made;
   }
   size_t scratch() const override { return scratch_; }
   // Packs a frozen weight, if that is profitable.
