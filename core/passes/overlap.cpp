@@ -2,7 +2,6 @@
 #include <deque>
 #include <set>
 
-#include "base/text.h"
 #include "ops/world_collectives.h"
 #include "passes/overlap_order.h"
 #include "passes/waits.h"
@@ -30,7 +29,6 @@ class Overlap {
       for (size_t i : t.starts) group_of_[trace_.nodes[i]->results[0]] = &t;
     for (const Node* n : trace_.nodes)
       if (is_wait(*n)) waits_.push_back(n);
-    refuse_unread_on_devices();
     place_waits();
     mark_groups();
     let_host_wait_once();
@@ -41,18 +39,6 @@ class Overlap {
   }
 
  private:
-  // Only the CPU can run what nobody reads.
-  void refuse_unread_on_devices() const {
-    std::vector<bool> read(trace_.store->size());
-    for (ValueId v : trace_.outputs) read[v] = true;
-    for (const Write& w : trace_.writes) read[w.value] = true;
-    for (const Node* n : trace_.nodes) for_each_value(n->args, [&](ValueId v) { read[v] = true; });
-    for (const Node* w : waits_)
-      if (!read[w->results[0]] && trace_.type(w->results[0]).device != Device::cpu)
-        fail(Code::unimplemented, "a collective on ", name(trace_.type(w->results[0]).device),
-             " whose result nothing reads", w->where ? cat(" [at ", w->where, "]") : "",
-             ": add it to what is returned, or leave the line out on all ranks");
-  }
   // What is stored behind a wait for which the host stays may be computed in its place.
   size_t first_store() const {
     size_t last_start = 0;

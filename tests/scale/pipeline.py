@@ -1,4 +1,4 @@
-"""pipeline.py MPIRUN AXES: starts itself on the ranks of a mesh, "stage=2", "stage=4" or "data=2,stage=2". There a model whose blocks are stages on
+"""pipeline.py MPIRUN AXES [ENGINE]: starts itself on the ranks of a mesh, "stage=2", "stage=4" or "data=2,stage=2". There a model whose blocks are stages on
 several ranks has the losses of fifty steps and the parameters of one process on the whole batch, to 1e-5.
 """
 # covers: bindings/python/thunder/_pipeline.py
@@ -34,28 +34,28 @@ def train(th, optim, step_of, params, batches):
     return [step(*pair).item() for pair in batches]
 
 
-def on_rank(axes):
+def on_rank(axes, engine=None):
     import numpy as np
     import thunder as th
     from thunder import nn, optim
     sizes = dict((name, int(size)) for name, size in (axis.split("=") for axis in axes.split(",")))
-    mesh = th.mesh(timeout=60.0, **sizes)
+    mesh = th.mesh(timeout=60.0, engine=engine, **sizes)
     stages, own, data = sizes["stage"], mesh.index("stage"), sizes.get("data", 1)
     at = mesh.index("data") if data > 1 else 0
     draw = np.random.default_rng(3)
     batches = [draw.integers(0, WORDS, (2, BATCH, LENGTH)) for _ in range(STEPS)]
-    tensors = lambda rows: [tuple(th.tensor(half[rows].tolist()) for half in pair) for pair in batches]
+    tensors = lambda rows: [tuple(th.tensor(half[rows].tolist()).to(mesh.device) for half in pair) for pair in batches]
     loss_of = lambda logits, y: th.cross_entropy(logits.reshape([-1, WORDS]), y.reshape([-1]))
 
-    alone = nn.Sequential(*parts(th, nn))
+    alone = nn.Sequential(*parts(th, nn)).to(mesh.device)
     wanted = train(th, optim, lambda x, y: ((loss := loss_of(alone(x), y)), th.grad_of(loss, alone.parameters())), alone.parameters(),
                    tensors(slice(None)))
-    words, *blocks, head = parts(th, nn)
+    words, *blocks, head = (part.to(mesh.device) for part in parts(th, nn))
     each = BLOCKS // stages
     stage = nn.Sequential(*([words] if own == 0 else []), *blocks[each * own:each * (own + 1)], *([head] if own == stages - 1 else []))
     params = stage.parameters()
     size = BATCH // data // MICROBATCHES
-    hidden = th.zeros(size, LENGTH, WIDTH)
+    hidden = th.zeros(size, LENGTH, WIDTH).to(mesh.device)
 
     def step_of(x, y):
         microbatches = [(x[size * i:size * (i + 1)], y[size * i:size * (i + 1)]) for i in range(MICROBATCHES)]
@@ -78,10 +78,10 @@ def on_rank(axes):
 
 def main():
     if sys.argv[1] == "rank":
-        return on_rank(sys.argv[2])
+        return on_rank(*sys.argv[2:])
     from launch import require_of_each_rank
     ranks = math.prod(int(size) for size in re.findall(r"\d+", sys.argv[2]))
-    require_of_each_rank("as one process", sys.argv[1], ranks, [sys.executable, __file__, "rank", sys.argv[2]], limit=200)
+    require_of_each_rank("as one process", sys.argv[1], ranks, [sys.executable, __file__, "rank", *sys.argv[2:]], limit=200)
 
 
 main()

@@ -40,6 +40,12 @@ bool reach(const Point& point) {
   return true;
 }
 
+bool must_wait(void* stream) {
+  State& s = state();
+  stream = known(stream);
+  return s.lazy || (!s.capturing.count(stream) && !reach({stream, s.streams[stream].asked, {}}));
+}
+
 // Nobody else enters the stand-in meanwhile.
 void force(const Point& point) {
   while (!reach(point)) std::this_thread::sleep_for(std::chrono::microseconds(100));
@@ -68,11 +74,10 @@ int enqueue(void* stream, std::function<int()> work, std::function<bool()> ready
   stream = known(stream);
   auto found = state().capturing.find(stream);
   if (found == state().capturing.end()) {
-    Stream& s = state().streams[stream];
-    if (state().lazy) return ask(stream, {std::move(work), std::move(ready)}), 0;
-    if (ready || !reach({stream, s.asked, {}})) {
+    if (ready || must_wait(stream)) {
       ask(stream, {std::move(work), std::move(ready)});
-      return reach({stream, s.asked, {}}), 0;
+      if (!state().lazy) reach({stream, state().streams[stream].asked, {}});
+      return 0;
     }
     do_late();
     return work();

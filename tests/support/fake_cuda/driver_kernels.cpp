@@ -159,7 +159,7 @@ int cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, un
     return found->second->nodes.push_back(std::move(node)), 0;
   }
   s.counts.launches++;
-  if (s.lazy) {
+  if (must_wait(stream)) {
     auto node = std::make_shared<Node>(Node{{}, function, grid, block, {}});
     keep_arguments(*node, parameters);
     return enqueue(stream, [node] { return run_node(*node); });

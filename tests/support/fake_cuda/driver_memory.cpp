@@ -85,8 +85,9 @@ int cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, size_t bytes, 
     const Reach reach;
     return std::memcpy(pointer(to), from, bytes), 0;
   };
-  if (state().lazy && pinned(from)) return enqueue(stream, copy);
-  if (state().lazy) {  // what is not pinned has been read when this returns
+  const bool later = must_wait(stream);
+  if (later && pinned(from)) return enqueue(stream, copy);
+  if (later) {  // what is not pinned has been read when this returns
     const auto* bytes_of = static_cast<const std::byte*>(from);
     return enqueue(stream, [to, kept = std::vector<std::byte>(bytes_of, bytes_of + bytes)] {
       const Reach reach;

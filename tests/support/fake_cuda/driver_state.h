@@ -117,6 +117,8 @@ void do_late();
 inline void* known(void* stream) { return stream == reinterpret_cast<void*>(1) ? nullptr : stream; }
 // Now, or when it must be, or when the graph is launched that the stream is captured to.
 int enqueue(void* stream, std::function<int()> work, std::function<bool()> ready = {});
+// Whether what the stream is asked for now is done later: the stand-in is lazy, or the stream waits for what others do.
+bool must_wait(void* stream);
 // Does what the stream was asked for, up to a place, as far as that is ready. Whether all is done.
 bool reach(const Point& point);
 // Whether a place is reached, as somebody who looks again and again finds: a lazy stand-in goes on where many look.
