@@ -2,6 +2,7 @@
 // where they are wanted.
 #include <algorithm>
 
+#include "ops/world_collectives.h"
 #include "program/plan_steps.h"
 
 namespace thunder {
@@ -133,13 +134,14 @@ class Planner {
   }
 
   // Pure nodes that depend on no input but frozen ones, and whose results are small or no larger than their operands.
+  // Not those for which ranks meet: one that compiles anew would wait for others, which compile nothing.
   void find_constants() {
     constant_.resize(trace_.nodes.size());
     std::vector<bool> known(trace_.store->size());
     for (const Input& input : trace_.inputs) known[input.value] = input.frozen;
     for (size_t i = 0; i < trace_.nodes.size(); i++) {
       const Node& n = *trace_.nodes[i];
-      bool all = n.op->pure;
+      bool all = n.op->pure && !runs_collective(def(n)) && !waits_for_collective(def(n));
       for_each_value(n.args, [&](ValueId v) { all = all && known[v]; });
       Dim operands = 0;
       if (all) for_each_value(n.args, [&](ValueId v) { operands = operands + bytes_of(type(locations_[v].root)); });

@@ -131,6 +131,24 @@ def check_unread(np, th, mesh):
         np.testing.assert_allclose(np.array(z.tolist()), 10 * sum(a + 1 for a in operands))
 
 
+def check_constants(np, th, mesh):
+    """A collective of what no argument changes runs at each call, in the order of lines: a rank that compiles anew meets those that do not."""
+    ranks, rank = mesh.size("data"), mesh.index("data")
+
+    def f(x, n):
+        common = th.all_reduce(th.full([3], 2.0).to(mesh.device), "data")
+        parts = th.all_gather(th.arange(2).to(mesh.device), "data")
+        return (x * common).sum() * n + parts.sum() + th.all_reduce(x, "data").sum()
+    step = th.compile(f)
+    x = th.ones(3).to(mesh.device)
+    for call in range(4):
+        n = call + 1 if rank == 0 else 1  # a number that is a guard: rank 0 alone compiles at each call
+        found = step(x, n).item()
+        assert found == 6 * ranks * n + ranks + 3 * ranks, (call, found)
+    lines = str(th.last_traces(step)[-1])
+    assert lines.count("prims.all_reduce") == 2 and lines.count("prims.all_gather") == 1, lines
+
+
 def main():
     if sys.argv[1] != "rank":
         from launch import require_of_each_rank
@@ -142,6 +160,7 @@ def main():
     check_gradients(np, th, mesh)
     check_batches(np, th, mesh)
     check_unread(np, th, mesh)
+    check_constants(np, th, mesh)
     print(f"rank {mesh.index()}: as numpy")
 
 
