@@ -117,8 +117,10 @@ class Call:
             value = inputs[slot.at]
             return torch.view_as_complex(value.contiguous()) if slot.is_complex else value
         with torch.no_grad(), on(stream):
-            made = self.target(*_map(list(self.args), value_of, _Slot), **{k: _map(v, value_of, _Slot) for k, v in self.named.items()})
-            self.places.store([_flat(made)[number] for number in self.numbers], outputs)
+            made = _flat(self.target(*_map(list(self.args), value_of, _Slot), **{k: _map(v, value_of, _Slot) for k, v in self.named.items()}))
+            if find(self.target).begins:
+                made = [torch.ops._c10d_functional.wait_tensor(one) for one in made]
+            self.places.store([made[number] for number in self.numbers], outputs)
 
     def now(self, inputs):
         """The results of tensors of ours, outside of programs."""
@@ -168,11 +170,11 @@ executor = _Executor()
 
 
 def _op(call):
-    """The op of ours that stands for such calls; one that draws numbers or asserts is neither merged nor dropped."""
+    """The op of ours that stands for such calls; one that draws numbers, asserts or meets other ranks is neither merged nor dropped."""
     name, target, count = call.name, call.target, len(call.places.types)
     if name not in _ops:
         executor._entries[name] = target
-        effects = torch.Tag.nondeterministic_seeded in target.tags or find(target).asserts
+        effects = torch.Tag.nondeterministic_seeded in target.tags or find(target).asserts or find(target).begins
 
         def now(inputs, call):
             return _calls[name, call].now(inputs)

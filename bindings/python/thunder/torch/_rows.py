@@ -9,7 +9,7 @@ from .. import _ops, _schema, _sizes, _thunder, func
 
 op = _ops.functions
 _rows, _hidden = {}, {}
-_NAMESPACES = ("prims.", "transformers.")  # beside that of ATen
+_NAMESPACES = ("prims.", "transformers.", "_c10d_functional.")  # beside that of ATen
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +23,7 @@ class Row:
     takes_reals: bool = False  # a number that is computed of sizes is a tensor without dims to it
     draws: bool | str = False  # numbers from a generator; a str: if this argument is not 0
     asserts: bool = False  # it must run though nobody reads its result
+    begins: bool = False  # what it gives comes later, and is waited for: ranks do it together, in one order
     writes: bool = False  # its second argument into its first, one of the graph's, when the program ends
     view: str = ""  # of its first argument: a "part" by strides, its "bits" read in another way, or what nobody else has, "new"
     memory: str = ""  # of its first argument, whose fake it is given, it reads "places", or all in their "order"
@@ -65,7 +66,8 @@ def same(text, **facts):
 
 def find(target):
     """The row of an overload, or of what a node calls; one without facts where there is none."""
-    return _rows.get(str(target)) or _rows.get(str(target).rpartition(".")[0]) or _UNKNOWN
+    name = str(target)
+    return _rows.get(name) or _rows.get(name.rpartition(".")[0]) or _rows.get(name.partition(".")[0] + ".*") or _UNKNOWN
 
 
 def has(target):
