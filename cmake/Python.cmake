@@ -37,7 +37,7 @@ set_target_properties(thunder_python PROPERTIES PREFIX "" OUTPUT_NAME _thunder S
 set(python_copied ${CMAKE_BINARY_DIR}/python/copied)
 set(python_files "")
 set(python_copies "")
-foreach(folder "" /distributions /torch /torch/aten)
+foreach(folder "" /distributions /parallel /torch /torch/aten)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bindings/python/thunder${folder}/*.py)
   list(APPEND python_files ${files})
   list(APPEND python_copies COMMAND ${CMAKE_COMMAND} -E make_directory ${python_package}${folder}

@@ -1,4 +1,5 @@
 """Meshes, collectives and checkpoints of one process. tests/scale has several."""
+# covers: bindings/python/thunder/parallel/__init__.py
 import tempfile
 import unittest
 

@@ -1,7 +1,7 @@
 """pipeline.py MPIRUN AXES [ENGINE]: starts itself on the ranks of a mesh, "stage=2", "stage=4" or "data=2,stage=2". There a model whose blocks are stages on
 several ranks has the losses of fifty steps and the parameters of one process on the whole batch, to 1e-5.
 """
-# covers: bindings/python/thunder/_pipeline.py
+# covers: bindings/python/thunder/parallel/_pipeline.py
 import math
 import re
 import sys

@@ -2,13 +2,14 @@
 import contextlib
 import functools
 
-from . import _backward, _thunder
-from ._checkpoint import Shard, load, note_shard, save
+from .. import _backward, _thunder
+from .._checkpoint import Shard, load, note_shard, save
+from .._thunder import ModuleBase
 from ._pipeline import OneForwardOneBackward, mean_over_ranks, tree_sum
-from ._thunder import ModuleBase
+from ._predict import H200, predict
 
-__all__ = ["Mesh", "accumulate_gradients", "data", "fully_shard", "load", "mesh", "no_sync", "parallelize_module", "pipeline",
-           "reduce_gradients", "save"]
+__all__ = ["H200", "Mesh", "accumulate_gradients", "data", "fully_shard", "load", "mesh", "no_sync", "parallelize_module", "pipeline",
+           "predict", "reduce_gradients", "save"]
 
 
 class Mesh(_thunder.MeshBase):

@@ -1,5 +1,5 @@
 """Stages of a model on the ranks of an axis: micro-batches pass through them, gradients come back."""
-from . import _backward, _ops, _thunder, _tree
+from .. import _backward, _ops, _thunder, _tree
 
 _op = _ops.functions
 
