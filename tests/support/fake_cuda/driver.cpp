@@ -40,10 +40,20 @@ bool reach(const Point& point) {
   return true;
 }
 
+// A blocking stream and the legacy one wait for what the other holds.
+static bool wait_for_each_other(void* one, void* other) {
+  auto& streams = state().streams;
+  return one != other && (!one || !other) && streams[one].blocking && streams[other].blocking;
+}
+
 bool must_wait(void* stream) {
   State& s = state();
   stream = known(stream);
-  return s.lazy || (!s.capturing.count(stream) && !reach({stream, s.streams[stream].asked, {}}));
+  if (s.lazy) return true;
+  if (s.capturing.count(stream)) return false;
+  for (auto& [at, other] : s.streams)
+    if ((at == stream || wait_for_each_other(at, stream)) && !reach({at, other.asked, {}})) return true;
+  return false;
 }
 
 // Nobody else enters the stand-in meanwhile.
@@ -61,12 +71,11 @@ void reach_all() {
   for (auto& [at, stream] : state().streams) reach({at, stream.asked, {}});
 }
 
-// A blocking stream and the legacy one wait for what the other holds.
 static void ask(void* stream, Work work) {
   Stream& s = state().streams[stream];
   const auto wait_for = [&](const Point& point) { s.pending.push_back({[point] { return force(point), 0; }}), s.asked++; };
   for (auto& [at, other] : state().streams)
-    if (at != stream && s.blocking && other.blocking && (!at || !stream) && other.done < other.asked) wait_for({at, other.asked, {}});
+    if (wait_for_each_other(at, stream) && other.done < other.asked) wait_for({at, other.asked, {}});
   s.pending.push_back(std::move(work)), s.asked++;
 }
 
