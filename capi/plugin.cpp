@@ -26,7 +26,7 @@ constexpr thunder_host_api kHost = {
     thunder_scope_list,         thunder_scope_status,     thunder_scope_fail,        thunder_values_count,
     thunder_values_find,        thunder_values_kind,      thunder_values_tensor,     thunder_values_i64,
     thunder_values_f64,         thunder_values_str,       thunder_values_get,        thunder_values_push,
-    thunder_values_push_tensor,
+    thunder_values_push_tensor, thunder_context_add_engine,
 };
 
 [[noreturn]] void fail_to_load(const char* path, const char* why) {

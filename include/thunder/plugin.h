@@ -1,5 +1,5 @@
-/* thunder/plugin.h: for shared libraries that bring executors, ops and passes. A plugin includes this file and links
- * nothing: the functions below then go through a table of the host's, so that plugin code and application code read
+/* thunder/plugin.h: for shared libraries that bring executors, ops, passes and engines of collectives. A plugin includes this
+ * file and links nothing: the functions below then go through a table of the host's, so that plugin code and application code read
  * the same and there is never a second copy of the library in a process.
  *
  *     static thunder_status *start(thunder_context *context, const thunder_host_api *host) { ... }
@@ -85,6 +85,7 @@ typedef struct thunder_host_api {
     thunder_status *(*values_get)(const thunder_values *values, size_t leaf, thunder_any *out);
     void (*values_push)(thunder_values *values, const thunder_any *leaf);
     void (*values_push_tensor)(thunder_values *values, thunder_tensor *tensor_or_null);
+    thunder_status *(*context_add_engine)(thunder_context *context, const thunder_engine_desc *desc);
 } thunder_host_api;
 
 /* What the plugin is; static storage. The host's THUNDER_PLUGIN_ABI must lie between abi_min and abi_max. */
@@ -100,15 +101,20 @@ typedef struct thunder_plugin_desc {
 typedef thunder_status *(*thunder_plugin_query)(const thunder_host_api *host, uint32_t abi,
     const thunder_plugin_desc **out);
 
+#ifdef __cplusplus
+#define THUNDER_PLUGIN_FUNCTION extern "C"
+#else
+#define THUNDER_PLUGIN_FUNCTION extern
+#endif
 #if defined(THUNDER_PLUGIN_STATIC)
 #define THUNDER_PLUGIN_MAIN(desc)                                                                              \
-    thunder_status *THUNDER_PLUGIN_STATIC(thunder_context *context);                                           \
+    THUNDER_PLUGIN_FUNCTION thunder_status *THUNDER_PLUGIN_STATIC(thunder_context *context);                   \
     thunder_status *THUNDER_PLUGIN_STATIC(thunder_context *context) { return (desc)->start(context, NULL); }
 #elif !defined(THUNDER_PLUGIN_HOST) /* the library itself includes this file for the structures only */
 extern __attribute__((visibility("hidden"))) const thunder_host_api *thunder_host;
 #define THUNDER_PLUGIN_MAIN(desc)                                                                              \
     const thunder_host_api *thunder_host;                                                                      \
-    __attribute__((visibility("default"))) thunder_status *thunder_plugin_query_v1(                            \
+    THUNDER_PLUGIN_FUNCTION __attribute__((visibility("default"))) thunder_status *thunder_plugin_query_v1(    \
         const thunder_host_api *host, uint32_t abi, const thunder_plugin_desc **out);                          \
     thunder_status *thunder_plugin_query_v1(const thunder_host_api *host, uint32_t abi,                        \
         const thunder_plugin_desc **out)                                                                       \
@@ -136,6 +142,7 @@ extern __attribute__((visibility("hidden"))) const thunder_host_api *thunder_hos
 #define thunder_tensor_size thunder_host->tensor_size
 #define thunder_executor_create thunder_host->executor_create
 #define thunder_context_add_executor thunder_host->context_add_executor
+#define thunder_context_add_engine thunder_host->context_add_engine
 #define thunder_executor_release thunder_host->executor_release
 #define thunder_node_input_count thunder_host->node_input_count
 #define thunder_node_output_count thunder_host->node_output_count
