@@ -44,7 +44,8 @@ THUNDER_CHECK thunder_status *thunder_compiled_trace(const thunder_compiled *com
     thunder_trace **out) THUNDER_NOEXCEPT;
 /* Calls `compiled` for these arguments: once, and then `runs` times with each step timed. What a call does, these do: a training step
  * trains. What was measured are the reports "profile", "profile_json" and "chrome_trace" of thunder_compiled_explain(): of each step the
- * time, bytes, operations and the user's lines, and its share of what the machine does at most, which is measured in the same run. */
+ * time, bytes, operations and the user's lines, and its share of what the machine does at most, which is measured in the same run. Where it
+ * has collectives all ranks call this, and it runs so often again: of each its bytes, its time alone, and that of the wait for it. */
 THUNDER_CHECK thunder_status *thunder_compiled_profile(thunder_compiled *compiled, const thunder_values *in,
     size_t runs) THUNDER_NOEXCEPT;
 /* Compiles for these arguments, and calls once with each step compared to the reference; where the first result is a loss, its gradients

@@ -26,7 +26,7 @@ local opt = th.optim.AdamW(params, { lr = 1e-3 })
 local step = th.compile(function(x, y)
   local loss = th.cross_entropy(net(x), y)
   opt:step(th.grad_of(loss, params))
-  return loss
+  return th.all_reduce(loss)
 end)
 th.report(step, ..., th.rand { 32, 64 }, th.randint(0, 10, { 32 }))
 """,
@@ -54,6 +54,8 @@ const settle = () => new Promise(done => setTimeout(done, 50));
   claim("layers are boxes", shown(1).some(box => box.title === "2" && box.phase === "backward" && box.lines.length > 1));
   const live = memoryCurve(data.memory.slots, data.nodes.length);
   claim("the peak is named", document.getElementById("peak").textContent.includes(`line ${live.peak + 1}`));
+  show("Time");
+  claim("collectives have a table", [...document.querySelectorAll("h2")].some(h => h.textContent.startsWith("Collectives")));
   show("Overview");
   press("ArrowRight", tabs.Overview);
   await settle();

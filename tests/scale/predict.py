@@ -1,5 +1,5 @@
 """predict.py MPIRUN: starts itself on two ranks. There th.parallel.predict says of a step which collectives it has, of how many bytes, and how long they
-take on any number of ranks, as its formula says."""
+take on any number of ranks, as its formula says; th.profile has the same, measured."""
 # covers: bindings/python/thunder/parallel/_predict.py
 import math
 import sys
@@ -53,6 +53,18 @@ def check_data_parallel(th, mesh):
         assert "no collectives over axis 'tensor'" in str(error), error
 
 
+def check_measured(th, mesh):
+    """A profile has the same collectives, as they are here."""
+    step, size = compiled(th, mesh, False)
+    found = th.profile(step, th.ones(32, 64), runs=5)
+    said = th.parallel.predict(step, 1e-3, 2).collectives
+    assert [c["bytes"] for c in found.collectives] == [c.bytes for c in said] and sum(c["bytes"] for c in found.collectives) == size, found
+    for c in found.collectives:
+        assert 0 < c["alone"] and 0 < c["exposed"] and found.steps[c["step"]]["ops"] == "prims.all_reduce", found
+        assert found.steps[c["wait"]]["ops"] == "prims.wait", found
+    assert "exposed ms" in repr(found)
+
+
 def check_sharded(th, mesh):
     step, size = compiled(th, mesh, True)
     found = th.parallel.predict(step, 1e-3, ranks=8)
@@ -71,6 +83,7 @@ def main():
     mesh = th.mesh(data=2, timeout=60.0)
     check_data_parallel(th, mesh)
     check_sharded(th, mesh)
+    check_measured(th, mesh)
     print(f"rank {mesh.index()}: as its formula", flush=True)
 
 

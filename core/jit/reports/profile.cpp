@@ -6,7 +6,9 @@
 
 #include "base/text.h"
 #include "base/thread_watch.h"
+#include "executors/collectives.h"
 #include "jit/call.h"
+#include "ops/world_collectives.h"
 #include "program/cost.h"
 #include "program/watch.h"
 
@@ -54,16 +56,26 @@ ProfiledStep describe_step(const Program& program, size_t at) {
   return out;
 }
 
+void throw_if_failed(Status* failed) {
+  if (failed) throw Error(Ref<Status>::adopt(failed));
+}
+
+bool starts_collective(const Step& step) { return step.kernel && step.kernel->has(kStarts); }
+
 class Profiler : public StepWatch {
  public:
-  void begin_run() { steps.clear(), spans.clear(), start_ = now_ns(); }
+  void begin_run() {
+    steps.clear(), spans.clear(), collectives.clear(), started_.clear();
+    start_ = now_ns();
+  }
   void before(const Program&, size_t, const Launch&) override { begin_ = now_ns(); }
-  void after(const Program& program, size_t at, const Launch&) override {
+  void after(const Program& program, size_t at, const Launch& launch) override {
     const int64_t end = now_ns();
     if (program.plan().steps[at].follows) return;  // computed by the launch before
     steps.push_back(describe_step(program, at));
     steps.back().milliseconds = double(end - begin_) * 1e-6;
     spans.push_back({steps.size() - 1, 0, double(begin_ - start_) * 1e-3, double(end - start_) * 1e-3});
+    add_collective(program.plan().steps[at], launch);
   }
   // The parts of the last run as spans of the steps in whose time they lie.
   void add_parts(const std::vector<ThreadWatch::Part>& parts) {
@@ -80,14 +92,45 @@ class Profiler : public StepWatch {
 
   std::vector<ProfiledStep> steps;  // of this run
   std::vector<ProfiledSpan> spans;
+  std::vector<ProfiledCollective> collectives;  // in the order in which they start
 
  private:
+  // Of the step that was added last.
+  void add_collective(const Step& step, const Launch& launch) {
+    if (starts_collective(step)) {
+      const auto bytes = [](const Buffer& b) { return double(b.elements()) * double(size_of(b.dtype)); };
+      started_[launch.outputs[0].data] = collectives.size();
+      const double most = std::max(bytes(launch.inputs[0]), bytes(launch.outputs[0]));
+      collectives.push_back({.step = steps.size() - 1, .bytes = most});
+    } else if (step.node && waits_for_collective(def(*step.node))) {
+      if (const auto it = started_.find(launch.inputs[0].data); it != started_.end())
+        collectives[it->second].wait = steps.size() - 1;
+    }
+  }
+
   int64_t start_ = 0, begin_ = 0;
+  std::map<const void*, size_t> started_;  // by where its result will be, which of the collectives
 };
 
-void throw_if_failed(Status* failed) {
-  if (failed) throw Error(Ref<Status>::adopt(failed));
-}
+// Has each collective run by itself: the call waits for it at once.
+class CollectivesAlone : public StepWatch {
+ public:
+  void begin_run() { at_ = 0; }
+  void before(const Program&, size_t, const Launch&) override { begin_ = now_ns(); }
+  void after(const Program& program, size_t at, const Launch& launch) override {
+    const Step& step = program.plan().steps[at];
+    if (!starts_collective(step)) return;
+    throw_if_failed(end_started(*step.kernel, &launch));
+    if (at_ == times.size()) times.emplace_back();
+    times[at_++].push_back(double(now_ns() - begin_) * 1e-6);
+  }
+
+  std::vector<std::vector<double>> times;  // by collective: of each run
+
+ private:
+  size_t at_ = 0;
+  int64_t begin_ = 0;
+};
 
 bool same_steps(const std::vector<ProfiledStep>& a, const std::vector<ProfiledStep>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -99,6 +142,21 @@ void compare_with_limits(ProfiledStep& step, const MachineLimits& limits) {
   const double arithmetic = limits.gflops > 0 ? step.flops / limits.gflops * 1e-6 : 0;
   step.by_memory = memory >= arithmetic;
   if (step.milliseconds > 0) step.share = std::max(memory, arithmetic) / step.milliseconds;
+}
+
+// Of the profile's runs, and of as many in which each collective runs alone.
+void time_collectives(Compiled& compiled, const Values& in, Profile& out) {
+  const Ref<Values> results = make<Values>();
+  CollectivesAlone alone;
+  for (size_t run = 0; run < out.runs; run++) {
+    alone.begin_run();
+    throw_if_failed(compiled.call_watched(in, *results, alone));
+  }
+  for (size_t i = 0; i < out.collectives.size(); i++) {
+    ProfiledCollective& c = out.collectives[i];
+    if (i < alone.times.size()) c.alone = median(alone.times[i]);
+    if (c.wait > c.step) c.exposed = out.steps[c.wait].milliseconds;
+  }
 }
 
 }  // namespace
@@ -127,12 +185,14 @@ Profile profile(Compiled& compiled, const Values& in, size_t runs) {
           "program has no steps");
   profiler.add_parts(threads.take());
   out.spans = std::move(profiler.spans);
+  out.collectives = std::move(profiler.collectives);
   out.runs = calls.size(), out.milliseconds = median(calls);
   out.limits = measure_limits(*compiled.context());
   for (size_t i = 0; i < times.size(); i++) {
     out.steps[i].milliseconds = median(times[i]);
     compare_with_limits(out.steps[i], out.limits);
   }
+  if (!out.collectives.empty()) time_collectives(compiled, in, out);
   return out;
 }
 

@@ -19,6 +19,14 @@ struct ProfiledStep {
   bool by_memory = false;   // whether that least time is memory's
 };
 
+// A collective that this rank started, and waited for in another step.
+struct ProfiledCollective {
+  size_t step = 0, wait = 0;  // of the profile's
+  double bytes = 0;           // of its operand or its result, whichever is larger
+  double alone = 0;           // milliseconds from its start to its result where this rank waits at once
+  double exposed = 0;         // milliseconds of its wait beside all else
+};
+
 // An interval of one thread, in microseconds since the last run began. Thread 0 is that of the call.
 struct ProfiledSpan {
   size_t step = 0, thread = 0;
@@ -31,6 +39,7 @@ struct Profile {
   double milliseconds = 0;  // of a call, the median
   std::vector<ProfiledStep> steps;
   std::vector<ProfiledSpan> spans;  // of the last run: the steps, then the parts of their loops
+  std::vector<ProfiledCollective> collectives;
   MachineLimits limits;
 
   std::string text() const;
@@ -38,8 +47,9 @@ struct Profile {
   std::string chrome_trace() const;  // as chrome://tracing and Perfetto read it
 };
 
-// Calls the function once, and then `runs` times with each step timed: what a call does, these do. Throws what a call
-// reports, and where no step was run because the call went op by op.
+// Calls the function once, and then `runs` times with each step timed, and so often again where it has collectives, for
+// which all ranks do so: what a call does, these do. Throws what a call reports, and where no step was run because the
+// call went op by op.
 Profile profile(Compiled& compiled, const Values& in, size_t runs);
 
 }  // namespace thunder

@@ -44,7 +44,14 @@ std::string Profile::text() const {
                padded(cat(percent(s->share), s->by_memory ? " m" : " a"), 10, true), "  ", s->ops,
                s->executor.empty() ? "" : cat(" by ", s->executor),
                s->where.empty() ? "" : cat(" at ", s->where), "\n");
-  return out + "of limit: of what memory (m) or arithmetic (a) allows; above 100 % the caches held what was read\n";
+  out += "of limit: of what memory (m) or arithmetic (a) allows; above 100 % the caches held what was read\n";
+  if (collectives.empty()) return out;
+  out += "collectives, as this rank sees them:\n    step        MB  alone ms  exposed ms  ops\n";
+  for (const ProfiledCollective& c : collectives)
+    out += cat(padded(cat(c.step + 1), 8, true), padded(digits(c.bytes * 1e-6), 10, true),
+               padded(digits(c.alone), 10, true), padded(digits(c.exposed), 12, true), "  ", steps[c.step].ops,
+               steps[c.step].where.empty() ? "" : cat(" at ", steps[c.step].where), "\n");
+  return out + "alone: until its result is there, where the rank waits at once; exposed: the wait beside all else\n";
 }
 
 std::string Profile::json() const {
@@ -56,9 +63,13 @@ std::string Profile::json() const {
   const auto span = [](const ProfiledSpan& s) {
     return cat("{\"step\":", s.step, ",\"thread\":", s.thread, ",\"begin\":", s.begin, ",\"end\":", s.end, "}");
   };
+  const auto collective = [](const ProfiledCollective& c) {
+    return cat("{\"step\":", c.step, ",\"wait\":", c.wait, ",\"bytes\":", c.bytes, ",\"alone\":", c.alone,
+               ",\"exposed\":", c.exposed, "}");
+  };
   return cat("{\"function\":", json_quote(function), ",\"runs\":", runs, ",\"ms\":", milliseconds, ",\"gflops\":",
              limits.gflops, ",\"gbytes\":", limits.gbytes, ",\"steps\":[", join(steps, ",", step), "],\"spans\":[",
-             join(spans, ",", span), "]}");
+             join(spans, ",", span), "],\"collectives\":[", join(collectives, ",", collective), "]}");
 }
 
 std::string Profile::chrome_trace() const {

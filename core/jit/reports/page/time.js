@@ -9,7 +9,15 @@ function time(main) {
   timeline(main, p);
   const steps = p.steps.map((s, i) => ({ ...s, number: i + 1, layer: pathOf(layerOf(s.where))[0] })).sort((a, b) => b.ms - a.ms);
   main.append(element("h2", {}, "Layers, slowest first"), byLayer(steps, all));
+  if (p.collectives.length) main.append(element("h2", {}, "Collectives, as this rank sees them"), collectiveTable(p));
   main.append(element("h2", {}, "Steps, slowest first"), stepTable(steps, all));
+}
+
+// Alone: until the result is there, where the rank waits at once. Exposed: the wait beside all else.
+function collectiveTable(p) {
+  return table([["step", "number", c => c.step + 1], ["of", "number", c => bytes(c.bytes)], ["alone", "number", c => duration(c.alone)],
+    ["exposed", "number", c => duration(c.exposed)], ["", "bars", c => bar(c.exposed, Math.max(...p.collectives.map(one => one.alone), 1e-9))],
+    ["what", "long", c => brief(p.steps[c.step].ops) + (p.steps[c.step].where ? ` at ${p.steps[c.step].where}` : "")]], p.collectives);
 }
 
 function byLayer(steps, all) {

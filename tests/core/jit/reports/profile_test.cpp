@@ -44,6 +44,27 @@ TEST_F(Profiles, have_the_time_bytes_and_operations_of_each_step_and_the_users_l
   EXPECT_EQ(f->reports().statistics().calls, 4u) << "the one that compiles, and three";
 }
 
+TEST_F(Profiles, time_each_collective_alone_and_exposed) {
+  const auto summed = [](Scope& s, const Values& in, Values& out) {
+    Tensor* e = op(s, "exp", {any(in[0].tensor.get())});
+    Tensor* sum = op(s, "all_reduce", {any(e)});
+    out.push(Ref<Tensor>(op(s, "matmul", {any(sum), any(e)})));
+  };
+  auto f = compile(summed);
+  const Profile p = profile(*f, with(x), 3);
+  ASSERT_EQ(p.collectives.size(), 1u);
+  const ProfiledCollective& c = p.collectives[0];
+  EXPECT_EQ(c.bytes, 16 * 4);
+  EXPECT_EQ(p.steps[c.step].ops, "prims.all_reduce");
+  EXPECT_EQ(p.steps[c.wait].ops, "prims.wait");
+  EXPECT_EQ(c.exposed, p.steps[c.wait].milliseconds);
+  EXPECT_GT(c.alone, 0);
+  EXPECT_NE(p.text().find("collectives, as this rank sees them"), std::string::npos) << p.text();
+  EXPECT_NE(p.json().find("\"collectives\":[{\"step\":"), std::string::npos) << p.json();
+  EXPECT_EQ(f->reports().statistics().calls, 7u) << "the one that compiles, three, and three alone";
+  EXPECT_EQ(profile(*compile(formula), with(x), 1).collectives.size(), 0u);
+}
+
 TEST_F(Profiles, are_tables_json_and_events_of_chrome) {
   auto f = compile(formula, only("host").get());
   EXPECT_EQ(explain(*f, "profile"), "");
