@@ -49,6 +49,16 @@ class Segments(unittest.TestCase):
             ones = th.ones(size, 2)
             np.testing.assert_allclose(gradient(ones).numpy(), 2 * ones.numpy())
 
+    def test_numbers_that_say_how_long_a_result_is_may_vary_before_a_read(self):
+        def f(x, k):
+            v = th.arange(k + 2) * 2
+            return v, x if x.sum() > 0 else -x, th.arange(0.5, k)
+        for options in ({}, {"dynamic": True}):
+            compiled = th.compile(f, fullgraph=False, **options)
+            for n, k in ((4, 1), (6, 2), (5, 3), (4, 1), (5, 7), (2, 4)):
+                counted, same, reals = compiled(th.ones(n), k)
+                self.assertEqual((counted.tolist(), same.tolist(), reals.tolist()), (list(range(0, 2 * k + 4, 2)), [1] * n, [i + 0.5 for i in range(k)]))
+
     def test_a_loop_of_a_hundred_reads_compiles_its_body_once(self):
         def loop(x):
             total = 0.0

@@ -50,7 +50,8 @@ bool differ_only_in_numbers(const Trace& a, const Trace& b, std::vector<uint64_t
     for (size_t k = 0; k < x.args.size(); k++) {
       if (same(x.args[k], y.args[k])) continue;
       const Param& p = x.op->schema.params[k];
-      const bool number = p.kind == ParamKind::tensor && p.number && is_number(x.args[k]) && is_number(y.args[k]);
+      const bool number = p.kind == ParamKind::tensor && p.number && is_number(x.args[k]) && is_number(y.args[k]) &&
+                          !def(x).has(kCounts);
       if (!number) return false;
       found.push_back(key_of_parameter(y.where, *y.op, k));
     }
