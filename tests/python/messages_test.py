@@ -202,10 +202,19 @@ class Indices(unittest.TestCase):
             x.index_select(0, i)
         self.assertEqual((caught.exception.code, pickle.loads(pickle.dumps(type(caught.exception)))), (th.Code.INVALID_ARGUMENT, type(caught.exception)))
 
+    def test_dims_out_of_range_are_too(self):
+        x = th.ones(3, 4)
+        for f in (lambda x: x.sum(5), lambda x: x.unsqueeze(7), lambda x: x.transpose(0, -3), lambda x: x.flip(6), lambda x: x.squeeze(2),
+                  lambda x: x.softmax(4), lambda x: th.cat([x, x], 5), lambda x: th.movedim(x, 0, 9), lambda x: x.size(2)):
+            for called in (f, th.compile(f), th.compile(f, dynamic=True), th.compile(f, fullgraph=False)):
+                with self.assertRaises(IndexError):
+                    called(x)
+
     def test_other_errors_are_no_index_errors(self):
-        with self.assertRaises(th.Error) as caught:
-            X + th.ones(4)
-        self.assertNotIsInstance(caught.exception, IndexError)
+        for f in (lambda: X + th.ones(4), lambda: th.ones(3).narrow(0, 2, 9)):
+            with self.assertRaises(th.Error) as caught:
+                f()
+            self.assertNotIsInstance(caught.exception, IndexError)
 
 
 if __name__ == "__main__":

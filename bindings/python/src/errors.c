@@ -74,16 +74,23 @@ static const char *skip_function_names(const char *text)
     return text;
 }
 
-/* Whether it says what all ops, kernels and engines say of an index: "index 5 is out of range for dim 0 of size 3". */
+/* Whether a number stands in the text between these words, behind the first ones. */
+static bool says_number(const char *text, const char *before, const char *after)
+{
+    const char *at = strstr(text, before);
+    if (!at) return false;
+    at += strlen(before);
+    at += strspn(at, "-0123456789");
+    return strncmp(at, after, strlen(after)) == 0;
+}
+
+/* Whether it says what all ops, kernels and engines say of an index: "index 5 is out of range for dim 0 of size 3"; or of a dim: "dim 5 is
+ * out of range for a tensor of rank 2". */
 static bool is_of_index(PyObject *message)
 {
     const char *text = PyUnicode_AsUTF8(message);
-    const char *index = text ? strstr(text, "index ") : NULL;
     if (!text) PyErr_Clear();
-    if (!index) return false;
-    index += strlen("index ");
-    index += strspn(index, "-0123456789");
-    return strncmp(index, " is out of range for dim ", strlen(" is out of range for dim ")) == 0;
+    return text && (says_number(text, "index ", " is out of range for dim ") || says_number(text, "dim ", " is out of range for a tensor of rank "));
 }
 
 static PyObject *type_of(thunder_code number, PyObject *message)
