@@ -4,8 +4,8 @@
 #include "capi/context.h"
 #include "capi/leaf.h"
 #include "tracer/eager.h"
-#include "tracer/needed.h"
 #include "tracer/stand_ins.h"
+#include "tracer/tracing.h"
 
 using namespace thunder;
 using namespace thunder::capi;
@@ -28,6 +28,13 @@ bool is_owned(const Scope& scope) {
 OwnedScope* find_owned_scope(thunder_scope* given) {
   Scope* const scope = core(given);
   return scope && is_owned(*scope) ? static_cast<OwnedScope*>(scope) : nullptr;
+}
+
+// For each of these concrete tensors whether the loss depends on it, as far as the scope recorded.
+std::vector<bool> reached(Scope& scope, Tensor* loss, std::span<Tensor* const> tensors) {
+  if (auto* eager = dynamic_cast<EagerScope*>(&scope)) return eager->reached(loss, tensors);
+  if (auto* tracing = dynamic_cast<TracingScope*>(&scope)) return tracing->reached(loss, tensors);
+  return std::vector<bool>(tensors.size());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "capi/context.h"
 #include "tensor/spares.h"
 #include "tensor/transfer.h"
+#include "tracer/eager.h"
 #include "tracer/segments.h"
 
 using namespace thunder;
@@ -269,6 +270,7 @@ thunder_status* thunder_tensor_write(thunder_tensor* tensor, const void* host, s
     Tensor& t = *core(tensor);
     need_writable(t);
     if (checked_bytes(t.type(), bytes)) need(host, "host");
+    EagerScope::before_write(t);
     write_elements(t, host);
     t.bump();
   }));

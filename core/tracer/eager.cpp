@@ -131,7 +131,9 @@ Results EagerBuilder::decompose(const OpDef& op, std::span<const Arg> args, std:
 void EagerBuilder::record_same(ValueId value, ValueId result) {
   const Arg args[] = {Arg::value(value), Arg::of(type(result).dtype)};
   const OpDef* same = environment_.registry->find("prims.convert");
-  frames_.back().push_back(store_->node(same, args, {&result, 1}, {}, nullptr));
+  // Of what was there before an op that is being recorded, whose lines nobody outside may name.
+  auto& frame = firsts_.empty() || value < firsts_[0] ? frames_[0] : frames_.back();
+  frame.push_back(store_->node(same, args, {&result, 1}, {}, nullptr));
 }
 
 void EagerBuilder::move_lines(size_t recorded, size_t before) {
@@ -168,9 +170,6 @@ void EagerBuilder::abandon() {
   frames_.pop_back();
   firsts_.pop_back();
 }
-
-EagerScope::EagerScope(ScopeEnvironment environment, bool taped)
-    : Scope(std::move(environment)), builder_(environment_, taped) {}
 
 ValueId EagerScope::enter(Tensor* t) {
   if (t->kind() == Tensor::Kind::failed) throw Error(t->failure());
@@ -209,53 +208,6 @@ Tensor* EagerScope::wrap(ValueId v) {
 
 Ref<Tensor> EagerScope::dense_copy(const Tensor& t) const { return thunder::dense_copy(environment_.allocator, t); }
 
-// The tape records a functional version of the write; its newest value then is a view of the memory itself.
-void EagerScope::write_on_tape(Tensor* x, ValueId value) {
-  enter(x);
-  const ValueId v = known_.at(x);
-  Aliases& aliases = builder_.memory();
-  const ValueId old = aliases.latest(aliases.root(v));
-  const Ref<Tensor> memory = builder_.tensor(old);
-  require(!repeats_elements(*memory), kExpanded);
-  const ValueId now = aliases.write(builder_, v, value);
-  // What the tape holds of this memory must keep its value: it moves to a copy first.
-  for (ValueId held = 0; held < builder_.size(); held++) {
-    const Ref<Tensor>& slot = builder_.tensor(held);
-    if (slot && slot->storage() == x->storage()) builder_.replace(held, dense_copy(*slot));
-  }
-  if (now != old) copy_elements(*builder_.tensor(now), *memory);
-  builder_.replace(now, Tensor::view(memory->storage(), memory->type(), memory->strides(), memory->offset()));
-  for (auto& [t, given] : known_)
-    if (given != kNoValue && aliases.latest(aliases.root(given)) != now && t->storage() == x->storage())
-      given = kNoValue;
-  x->bump();
-}
-
-// The tape kept it, and is told of it as of any other write.
-void EagerScope::undo_writes(size_t mark) {
-  std::vector<std::pair<Tensor*, ValueId>> written;
-  for (const auto& [t, v] : known_) {
-    if (v == kNoValue || builder_.memory().view_of(v)) continue;
-    const std::vector<ValueId> all = builder_.memory().history(v);
-    if (all.back() == v || all.back() < mark) continue;
-    const auto then = std::find_if(all.rbegin(), all.rend(), [&](ValueId old) { return old < mark; });
-    written.emplace_back(const_cast<Tensor*>(t), then == all.rend() ? all.front() : *then);
-  }
-  for (const auto& [t, value] : written) write_on_tape(t, value);
-}
-
-void EagerScope::write(Tensor* x, ValueId value) {
-  require(x->concrete(), "only a tensor with data can be written in place");
-  require(!x->read_only(), "this tensor's memory is read-only: write into a clone() of it");
-  require(!repeats_elements(*x), kExpanded);
-  if (builder_.taped()) return write_on_tape(x, value);
-  Ref<Tensor> source = builder_.tensor(value);
-  // The source may overlap the target in another layout.
-  if (source->storage() == x->storage()) source = dense_copy(*source);
-  copy_elements(*source, *x);
-  x->bump();
-}
-
 void EagerScope::end_op() {
   if (!builder_.taped()) builder_.clear();
 }
@@ -265,6 +217,8 @@ void EagerScope::reset() {
   known_.clear();
   kept_.clear();
   taken_.clear();
+  before_.clear();
+  undo_.clear();
   Scope::reset();
 }
 

@@ -67,6 +67,7 @@ class EagerBuilder : public Builder {
 class EagerScope : public Scope {
  public:
   EagerScope(ScopeEnvironment environment, bool taped);
+  ~EagerScope() override;
 
   bool tracing() const override { return false; }
   bool taped() const override { return builder_.taped(); }
@@ -78,8 +79,14 @@ class EagerScope : public Scope {
   void write(Tensor* x, ValueId value) override;
   // For each tensor whether the loss depends on it, as far as the tape knows; others have no gradient.
   std::vector<bool> reached(Tensor* loss, std::span<Tensor* const> tensors);
-  // Taped only: the tensors that were written since there were `mark` values hold again what they held then.
+  // To be called before memory is written by other than a tape: in no_grad(), by a program, by the host. The tapes
+  // of this thread keep what they hold of it. `by`: who writes, and knows.
+  static void before_write(const Tensor& t, const EagerScope* by = nullptr);
+  // Taped only. From here to the end whatever is written on this thread can be undone: from the last write back to
+  // those before `mark`, which it returns.
+  size_t begin_undoable();
   void undo_writes(size_t mark);
+  void end_undoable();
   void reset() override;
 
  protected:
@@ -90,6 +97,10 @@ class EagerScope : public Scope {
  private:
   EagerBuilder builder_;
   void write_on_tape(Tensor* x, ValueId value);
+  void keep_held(const Storage& memory);
+  void keep_before_write(const Tensor& t);
+  void note_for_undo(Tensor& t);
+  ValueId differentiable(ValueId v) const;
   Ref<Tensor> dense_copy(const Tensor& t) const;
 
   // A gradient that was taken: only its results were kept. Its lines are recorded once something differentiates them.
@@ -110,6 +121,10 @@ class EagerScope : public Scope {
   // a view of it.
   std::unordered_map<const Tensor*, ValueId> known_;
   std::vector<Ref<Tensor>> kept_;
+  // What memory holds since others wrote it, and what it held for the tape before: gradients are by that.
+  std::unordered_map<ValueId, ValueId> before_;
+  int undoable_ = 0;
+  std::vector<std::pair<Ref<Tensor>, ValueId>> undo_;  // what was written, and what it held before
 };
 
 }  // namespace thunder

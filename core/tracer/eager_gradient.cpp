@@ -112,7 +112,7 @@ std::vector<ValueId> EagerScope::gradient(ValueId loss, std::span<Tensor* const>
   record_gradients_behind(loss);
   std::vector<ValueId> ids;
   for (Tensor* t : wrt) {
-    ids.push_back(enter(t));
+    ids.push_back(differentiable(enter(t)));
     builder_.memory().require_current(builder_.tape(), loss, ids.back(), known_.at(t));
   }
   const std::vector<const Node*> tape = builder_.tape();

@@ -6,7 +6,6 @@
 
 #include "ir/value_set.h"
 #include "ops/op.h"
-#include "tracer/scope.h"
 
 namespace thunder {
 
@@ -33,10 +32,17 @@ void for_each_source(const Node& line, Used&& is_used, F&& f) {
   });
 }
 
-// Adds the value, and all that these lines compute it from: what stops gradients is the end of a way.
-void add_needed(std::span<const Node* const> lines, ValueId value, ValueSet& into);
+// Includes the values inside a line, which the gradients recorded after it read.
+inline void add_sources(const Node& line, ValueSet& into) {
+  if (!def(line).nondiff.empty()) return;
+  for_each_source(line, [&](ValueId r) { return into.has(r); }, [&](ValueId v) { into.add(v); });
+  for (size_t i = line.body.size(); i-- > 0;) add_sources(*line.body[i], into);
+}
 
-// For each of these concrete tensors whether the loss depends on it, as far as the scope recorded.
-std::vector<bool> reached(Scope& scope, Tensor* loss, std::span<Tensor* const> tensors);
+// Adds the value, and all that these lines compute it from: what stops gradients is the end of a way.
+inline void add_needed(std::span<const Node* const> lines, ValueId value, ValueSet& into) {
+  into.add(value);
+  for (size_t i = lines.size(); i-- > 0;) add_sources(*lines[i], into);
+}
 
 }  // namespace thunder

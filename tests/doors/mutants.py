@@ -27,7 +27,7 @@ MUTANTS = {
     "a guard does not look at the host again": Mutant("capi/function.cpp",
         "bool holds() const override { return !fact_(user_); }", "bool holds() const override { return true; }", "compiled",
         ("values",)),
-    "a tape forgets what was written over": Mutant("core/tracer/eager.cpp",
+    "a tape forgets what was written over": Mutant("core/tracer/eager_writes.cpp",
         "builder_.replace(held, dense_copy(*slot));", "builder_.replace(held, slot);", "compiled on a tape", ("gradients",)),
     "a tape gives zeros where a loss depends on nothing": Mutant("core/tracer/eager.cpp",
         "it->second != kNoValue && needed.has(it->second);", "it->second != kNoValue;", "compiled on a tape", ("gradients",)),

@@ -54,6 +54,51 @@ class Writes(unittest.TestCase):
         self.assertEqual(of_every_element(part), [[[18, 66], [72, 120]]] * 5)
         self.assertEqual(of_every_element(by_itself), [[[24, 48], [96, 120]]] * 5)
 
+    def test_in_a_region_leave_what_was_computed_before(self):
+        def used_before(x):
+            v = x * 3
+            u = v * v
+            with th.no_grad():
+                v.fill_(5)
+            return u * v
+
+        def row_written(x):
+            v = x * 3
+            u = v * v
+            with th.no_grad():
+                v[1].mul_(2)
+            return u + v[1]
+        self.assertEqual(of_every_element(used_before), [[[117, 288], [792, 1125]]] * 5)
+        self.assertEqual(of_every_element(row_written), [[[18, 36], [78, 96]]] * 5)
+
+    def test_of_parameters_in_a_region_leave_gradients_of_losses_before(self):
+        bump = th.compile(lambda v: v.add_(4))
+        for write in (lambda v: v.fill_(9), lambda v: v[1:].fill_(9), lambda v: v.mul_(2), bump, lambda v: th.add(v, 1.0, out=v)):
+            w, v = th.tensor([1.0, 2.0]).requires_grad_(), th.tensor([3.0, 4.0]).requires_grad_()
+            with th.tape():
+                loss = (w * v).sum()
+                with th.no_grad():
+                    write(v)
+                written = v.tolist()
+                loss = loss + (w * v).sum() * 10
+                loss.backward()
+            self.assertEqual(v.grad.tolist(), [11, 22])
+            self.assertEqual(w.grad.tolist(), [3 + 10 * written[0], 4 + 10 * written[1]])
+
+    def test_in_a_region_of_a_function_that_fails_are_undone(self):
+        known, new = th.zeros(2), th.zeros(2)
+
+        def f(x):
+            kept = (x * known)[x > 0]  # whose size the values decide: op by op, on tapes too
+            with th.no_grad():
+                known.fill_(7), new[1:].fill_(7), new.add_(1)
+            known.mul_(2)
+            return kept + th.ones(3)
+        for function in (th.compile(f), th.compile(f, dynamic=True)):
+            with th.tape(), self.assertRaisesRegex(th.Error, "broadcast"):
+                function(th.ones(2).requires_grad_())
+            self.assertEqual((known.tolist(), new.tolist()), ([0, 0], [0, 0]))
+
     def test_through_detach_leave_it_too(self):
         def whole(x):
             v = x * 3

@@ -34,7 +34,7 @@ core/ops: builder numbers
 core/ops: registry world_collectives
 core/program: donated locations plan plan_formulas plan_steps program recorded
 core/tensor: spares tensor transfer
-core/tracer: aliases eager needed result_memory scope tracing
+core/tracer: eager result_memory scope tracing
 core/tracer: replay replayed_sizes
 """  # from before there was this check
 INCLUDE = re.compile(r'^#include "([^"]+)\.h"', re.M)

@@ -21,9 +21,15 @@ Values* copy_results(Scope& tape, Values* results) {
 
 // A call that fails has changed nothing, unless it may come in parts.
 Values* run_on_tape(EagerScope& tape, const CompiledState& state, const Values& in) {
-  const size_t mark = tape.builder().size();
+  if (!state.settings.fullgraph || state.settings.disable) return apply(tape, *state.function, in);
+  struct Undoable {
+    EagerScope& tape;
+    const size_t mark = tape.begin_undoable();
+    ~Undoable() { tape.end_undoable(); }
+  };
+  const Undoable call{tape};
   Values* const results = apply(tape, *state.function, in);
-  if (tape.status() && state.settings.fullgraph && !state.settings.disable) tape.undo_writes(mark);
+  if (tape.status()) tape.undo_writes(call.mark);
   return results;
 }
 

@@ -8,6 +8,7 @@
 #include "jit/run/donations.h"
 #include "ops/world_collectives.h"
 #include "tensor/transfer.h"
+#include "tracer/eager.h"
 
 namespace thunder {
 namespace {
@@ -151,6 +152,14 @@ void ProgramRunner::tell_other_ranks(const Entry& entry, const Status& failed) {
   if (std::any_of(nodes.begin(), nodes.end(), runs_one)) axes->give_up_after(failed);
 }
 
+// What is written here and not by a tape: in no_grad(), or as the caller bound it.
+void ProgramRunner::tell_tapes(const Entry& entry, const Inputs& in, const Values* bound) {
+  for (uint32_t w : entry.written)
+    if (const Tensor* t = input_tensor(entry, in, w)) EagerScope::before_write(*t);
+  for (size_t i = 0; bound && i < bound->size(); i++)
+    if (const Ref<Tensor>& t = (*bound)[i].bound) EagerScope::before_write(*t);
+}
+
 Status* ProgramRunner::run_program(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results,
                                    InterruptCheck& check, void* stream) {
   SmallVector<Number, 8> numbers;  // by input
@@ -165,6 +174,7 @@ Status* ProgramRunner::run_program(const Entry& entry, const Inputs& in, const V
   make_results(entry, in, bound, results, any_copy, callers);
   std::optional<Context::WriteTurn> turn;
   if (entry.writes) turn.emplace(context_);
+  tell_tapes(entry, in, bound);
   const auto input = [&](uint32_t i) {  // never one that is captured
     Tensor* t = in.tensor(entry.bindings[i].leaf);
     return t && t->concrete() ? t->data() : reinterpret_cast<std::byte*>(&numbers[i]);

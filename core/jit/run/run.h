@@ -51,6 +51,7 @@ class ProgramRunner {
   void make_results(const Entry& entry, const Inputs& in, const Values* bound, ResultTensors& results, bool& copy,
                     bool& callers) const;
   Ref<Tensor> result_tensor(const Entry& entry, const Inputs& in, size_t leaf, Tensor& bound, bool& copy) const;
+  static void tell_tapes(const Entry& entry, const Inputs& in, const Values* bound);
   static void copy_to_bound(const Entry& entry, const Values& bound, ResultTensors& results);
 
   Context& context_;
