@@ -129,6 +129,7 @@ int run_in_state(lua_State* L) {
 int run(Script script) {
   lua_State* L = luaL_newstate();
   if (!L) return std::fputs("thunder: out of memory\n", stderr), 1;
+  lua_warning(L, "@on", 0);
   lua_pushcfunction(L, add_traceback);
   lua_pushcfunction(L, run_in_state);
   lua_pushlightuserdata(L, &script);

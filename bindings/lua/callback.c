@@ -8,6 +8,7 @@ typedef struct callback {
     layer *layer;
     lua_Integer id; /* in the table of callbacks: the userdata whose uservalue 1 is the function */
     bool symbols;   /* what stands for any is an object in it */
+    bool warns;     /* once, of what its trace keeps that no call checks */
 } callback;
 
 callback *callback_create(lua_State *L, int index)
@@ -20,12 +21,13 @@ callback *callback_create(lua_State *L, int index)
     lua_pop(L, 1);
     callback *made = malloc(sizeof *made);
     if (!made) refuse_memory(L);
-    made->layer = layer_retain(self), made->symbols = false;
+    made->layer = layer_retain(self), made->symbols = made->warns = false;
     made->id = ++self->last_callback;
     return made;
 }
 
 void callback_give_symbols(callback *self) { self->symbols = true; }
+void callback_warn_of_edges(callback *self) { self->warns = true; }
 
 void callback_destroy(void *user)
 {
@@ -35,7 +37,7 @@ void callback_destroy(void *user)
 }
 
 typedef struct frame {
-    const callback *callback;
+    callback *callback;
     thunder_scope *scope;
     const thunder_values *in;
     thunder_values *out;
@@ -66,7 +68,8 @@ static int run(lua_State *L)
     const bool captures = traced && count == 0 && luaL_testudata(L, owner, box_name(BOX_COMPILED));
     if (captures) captured_find(L, owner);
     count += values_push(L, f->in, traced);
-    if (traced && thunder_scope_sharp_edge(f->scope, NULL, NULL)) edges_watch(L);
+    const bool asked = traced && thunder_scope_sharp_edge(f->scope, NULL, NULL);
+    if (asked || (traced && f->callback->warns)) edges_watch(L, asked ? NULL : &f->callback->warns);
     lua_call(L, count, LUA_MULTRET);
     if (captures) captured_drop_changed(L, owner);
     const int last = lua_gettop(L);

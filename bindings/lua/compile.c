@@ -69,6 +69,7 @@ static int core_compile(lua_State *L)
     lua_setiuservalue(L, index, 4); /* functions among the options live as long as it */
     struct callback *callback = callback_create(L, index);
     if (symbols) callback_give_symbols(callback);
+    if (!lua_istable(L, 2) || lua_getfield(L, 2, "sharp_edges") == LUA_TNIL) callback_warn_of_edges(callback);
     check_status(L, thunder_function_create(state->context, function_name(L, 1), callback_run, callback, callback_destroy, &self->function));
     check_status(L, thunder_compile(self->function, options, &self->compiled));
     lua_settop(L, index);

@@ -1,26 +1,41 @@
 /* What a trace keeps that no call checks: calls, while a function is traced, of what gives something else each time or does something
  * outside. Looked for where the option `sharp_edges` asks, by a hook on calls; the host's own hook is called as before. */
+#include <string.h>
+
 #include "lua/layer.h"
 
 static const char names_key; /* in the registry: [function] = what it is called */
 static _Thread_local hook_state outer;
+static _Thread_local bool *warns_once;
+
+/* What is done for what it does is said by the option alone. */
+static bool only_writes(const char *name) { return strcmp(name, "print") == 0 || strcmp(name, "io.write") == 0 || strcmp(name, "file.write") == 0; }
+
+static void tell(lua_State *L, const char *name)
+{
+    thunder_scope *scope = layer_of(L)->scope;
+    if (!scope || (warns_once && (!*warns_once || only_writes(name)))) return;
+    const char *text = lua_pushfstring(L, "%s() is called once, while the function is traced", name), *where = script_place(L);
+    if (!warns_once) {
+        thunder_scope_sharp_edge(scope, text, where);
+    } else {
+        *warns_once = false;
+        lua_warning(L, lua_pushfstring(L, "sharp_edges: %s [at %s]; give it as an argument, or compile with sharp_edges = \"allow\"", text, where ? where : "?"), 0);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
 
 static void record_sharp_call(lua_State *L, lua_Debug *record)
 {
     const int mask = record->event == LUA_HOOKCOUNT ? LUA_MASKCOUNT : record->event == LUA_HOOKLINE ? LUA_MASKLINE
                    : record->event == LUA_HOOKRET   ? LUA_MASKRET
                                                     : LUA_MASKCALL;
-    if (mask == LUA_MASKCALL && lua_checkstack(L, 4) && lua_getinfo(L, "f", record)) {
+    if (mask == LUA_MASKCALL && lua_checkstack(L, 6) && lua_getinfo(L, "f", record)) {
         lua_rawgetp(L, LUA_REGISTRYINDEX, &names_key);
         lua_insert(L, -2);
         lua_rawget(L, -2);
-        const char *name = lua_tostring(L, -1);
-        if (name) {
-            const char *text = lua_pushfstring(L, "%s() is called once, while the function is traced", name);
-            thunder_scope *scope = layer_of(L)->scope;
-            if (scope) thunder_scope_sharp_edge(scope, text, script_place(L));
-            lua_pop(L, 1);
-        }
+        if (lua_isstring(L, -1)) tell(L, lua_tostring(L, -1));
         lua_pop(L, 2);
     }
     if (outer.hook && (outer.mask & mask)) outer.hook(L, record);
@@ -28,10 +43,10 @@ static void record_sharp_call(lua_State *L, lua_Debug *record)
 
 hook_state current_hook(lua_State *L) { return (hook_state){lua_gethook(L), lua_gethookmask(L), lua_gethookcount(L)}; }
 
-void edges_watch(lua_State *L)
+void edges_watch(lua_State *L, bool *warns)
 {
     if (lua_gethook(L) == record_sharp_call) return;
-    outer = current_hook(L);
+    outer = current_hook(L), warns_once = warns;
     lua_sethook(L, record_sharp_call, outer.mask | LUA_MASKCALL, outer.count);
 }
 

@@ -169,6 +169,8 @@ bool size_or_integer(lua_State *L, int index, thunder_dim *out); /* false: it is
 struct callback *callback_create(lua_State *L, int index);
 /* It is given objects for what stands for any. */
 void callback_give_symbols(struct callback *self);
+/* The option `sharp_edges` was not given for it: warns, with warn(), of the first sharp edge. */
+void callback_warn_of_edges(struct callback *self);
 
 /* ---- sharp edges: what a trace keeps that no call checks ---- */
 
@@ -178,8 +180,8 @@ typedef struct hook_state {
     int mask, count;
 } hook_state;
 hook_state current_hook(lua_State *L);
-/* Tells the scope of calls that give something else each time, until edges_end(). */
-void edges_watch(lua_State *L);
+/* Tells the scope of calls that give something else each time, until edges_end(). With `warns` the user is told instead, of the first. */
+void edges_watch(lua_State *L, bool *warns);
 void edges_end(lua_State *L, const hook_state *before);
 void callback_destroy(void *user);
 /* What the function of the compiled one at `compiled` reads beside its arguments: found before it is traced, settled behind that. */

@@ -201,9 +201,26 @@ def seeds():
     assert script(DRAWN, seed).stdout == f"{first}\t{seed}\n"
 
 
+def edges():
+    """What a trace keeps that no call checks is said once a function, unless the option says what is done of it; printing is no news."""
+    text = """local th = require "thunder"
+local function noisy(x) io.write("traced;") return x * math.random() + os.clock() end
+local x, options = th.ones(2), ...
+local f, g = th.compile(noisy, options and { sharp_edges = options }), th.compile(noisy, options and { sharp_edges = options })
+f(x) f(x) f(th.ones(3)) g(x)
+th.compile(function(y) io.write(#"1") return y end)(x)"""
+    said = script(text)
+    assert (said.returncode, said.stdout) == (0, "traced;traced;traced;1"), said
+    line = re.escape("sharp_edges: math.random() is called once, while the function is traced [at ") + r"\S+:2\]; give it as an argument, or compile " \
+        + 'with sharp_edges = "allow"'
+    assert re.fullmatch(f"Lua warning: {line}\nLua warning: {line}\n", said.stderr), said.stderr
+    expect(script(text, "allow"), 0, out="traced;traced;traced;1")
+
+
 def main():
     doctor()
     seeds()
+    edges()
     warned = script(LIMIT).stderr
     assert re.fullmatch(r"thunder: warning: .*:2: compiled 2 times, which is the recompile_limit; last miss: input '0': shape is \[3\], was \[2\];.*\n",
                         warned), warned
