@@ -189,6 +189,10 @@ class Tensors(unittest.TestCase):
 
     def test_a_tensor_that_requires_grad_has_one(self):
         x = th.tensor([1.0, 2.0], requires_grad=True)
+        with th.tape(), th.no_grad():
+            in_region = x[1:]
+        with th.tape():
+            self.assertEqual([one.requires_grad for one in (x, x * 2, x[1:], in_region)], [True, False, False, False])
         with th.tape():
             (x ** 3).sum().backward()
         self.assertEqual(x.grad.tolist(), [3, 12])
