@@ -1,4 +1,5 @@
 // Activation functions as formulas, whose gradients are those of their decompositions.
+#include "ops/grad.h"
 #include "ops/tables.h"
 
 namespace thunder {
@@ -30,15 +31,26 @@ Var selu(Var x) {
   return elu_of(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1);
 }
 
-// Integers are clamped as integers.
+// Integers are clamped as integers. What equals a bound stays what it is, -0.0 too, and has no gradient, as in PyTorch.
 Results clamp_to_bounds(Call& c, double low, double high) {
   Var x = c.var(0);
   if (is_integer(x.dtype())) return c.builder.call("clamp", {x, static_cast<int64_t>(low), static_cast<int64_t>(high)});
   const DType dtype = to_real(x.dtype());
-  return convert(clamp_with_where(computed(convert(x, dtype)), low, high), dtype);
+  Var v = computed(convert(x, dtype));
+  return convert(where(lt(v, low), low, where(gt(v, high), high, v)), dtype);
+}
+void pass_between(Grad& g, double low, double high) {
+  Var x = computed(g.var(0));
+  g.add(0, where(either(le(x, low), ge(x, high)), 0.0, g.cotangent()));
 }
 Results relu6(Call& c) {
   return clamp_to_bounds(c, 0, 6);
+}
+void relu6_vjp(Grad& g) {
+  pass_between(g, 0, 6);
+}
+void hardtanh_vjp(Grad& g) {
+  pass_between(g, g.real(1), g.real(2));
 }
 Results hardtanh(Call& c) {
   c.require(c.real(1) <= c.real(2), "min_val must not exceed max_val, got ", c.real(1), " and ", c.real(2));
@@ -169,14 +181,15 @@ consteval OpRow row(SchemaText schema, CastPolicy autocast, std::string_view doc
 
 constexpr OpRow kRows[] = {
     composite("relu6(tensor input) -> tensor", CastPolicy::none, "The input limited to [0, 6].", relu6,
-              sample_reals_and_integers, kInplace),
+              sample_reals_and_integers, kInplace, {.vjp = relu6_vjp}),
     row<elu>("elu(tensor input, float alpha=1.0) -> tensor", CastPolicy::none,
              "The input where it is positive, else alpha * (exp(input) - 1).", sample_with_option<3>),
     row<celu>("celu(tensor input, float alpha=1.0) -> tensor", CastPolicy::none,
               "The input where it is positive, else alpha * (exp(input / alpha) - 1).", sample_with_option<3>),
     row<selu>("selu(tensor input) -> tensor", CastPolicy::none, "elu, scaled so that means and variances stay."),
     composite("hardtanh(tensor input, float min_val=-1.0, float max_val=1.0) -> tensor", CastPolicy::none,
-              "The input limited to [min_val, max_val].", hardtanh, sample_with_option<-3, 5>, kInplace),
+              "The input limited to [min_val, max_val].", hardtanh, sample_with_option<-3, 5>, kInplace,
+              {.vjp = hardtanh_vjp}),
     row<hardsigmoid>("hardsigmoid(tensor input) -> tensor", CastPolicy::none, "input / 6 + 1/2, limited to [0, 1]."),
     row<hardswish>("hardswish(tensor input) -> tensor", CastPolicy::none, "input * hardsigmoid(input)."),
     row<hardshrink>("hardshrink(tensor input, float lambd=0.5) -> tensor", CastPolicy::none,

@@ -27,7 +27,7 @@ void sigmoid_vjp(Grad& g) {
 Results relu(Call& c) {
   Var x = c.var(0);
   c.require(x.dtype() != DType::boolean, "input must not be boolean, got ", name(x.type()));
-  return c.builder.call("prims.maximum", {x, full_like(x, 0)});
+  return c.builder.call("prims.maximum", {full_like(x, 0), x});  // of equal ones the second: -0.0 stays
 }
 // NaN passes the cotangent on, as in PyTorch.
 void relu_vjp(Grad& g) {

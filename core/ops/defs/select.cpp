@@ -45,7 +45,8 @@ void broadcast_where_vjp(Grad& g) {
   }
 }
 
-// PyTorch compares with one bound that is a number, which fails for NaN; of two bounds each may make the result NaN.
+// PyTorch compares with one bound that is a number, which fails for NaN; of two bounds each may make the result NaN. Of
+// equal operands the prims give the second: the input, so that -0.0 stays what it is between bounds of 0.0.
 bool is_no_bound(const Arg& bound) {
   return bound.kind == ArgKind::real && std::isnan(bound.f);
 }
@@ -54,11 +55,11 @@ Results clamp(Call& c) {
   if (!c.has(1) || !c.has(2)) {
     const size_t bound = c.has(1) ? 1 : 2;
     if (is_no_bound(c.args[bound])) return promoted(c, {0, bound})[0];
-    return c.builder.call(bound == 1 ? "maximum" : "minimum", {c.var(0), c.args[bound]});
+    return c.builder.call(bound == 1 ? "maximum" : "minimum", {c.args[bound], c.var(0)});
   }
   auto v = promoted(c, {0, 1, 2});
-  Var raised = c.builder.call("prims.maximum", {v[0], v[1]});
-  return c.builder.call("prims.minimum", {raised, v[2]});
+  Var raised = c.builder.call("prims.maximum", {v[1], v[0]});
+  return c.builder.call("prims.minimum", {v[2], raised});
 }
 // Elements inside of the bounds, and on them, pass the cotangent on; others give it to the bound that they met. NaN is
 // neither, as in PyTorch.

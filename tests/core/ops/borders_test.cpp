@@ -27,6 +27,46 @@ TEST(Borders, keep_the_sign_of_zero) {
   }
 }
 
+// Of as many elements as a vector has, and of more, and of those that are left over.
+TEST(Borders, between_which_zeros_keep_their_signs) {
+  const auto signs = [](Tensor* y) {
+    Doubles out;
+    for (double v : values(y)) out.push_back(v == 0 ? std::signbit(v) : 9);
+    return out;
+  };
+  for (DType dtype : {DType::f64, DType::f32, DType::bf16, DType::f16})
+    for (int64_t n : {1, 4, 17, 33}) {
+      Eager e;
+      const Doubles minus(static_cast<size_t>(n), 1), plus(static_cast<size_t>(n), 0);
+      Tensor* const x = e.tensor({n}, Doubles(static_cast<size_t>(n), -0.0), dtype);
+      Tensor* const zeros = e.tensor({n}, plus, dtype);
+      const auto both = [&](const char* op, Any low, Any high) {
+        EXPECT_EQ(signs(e.run(op, {any(x), low, high})), minus) << op << " in " << info(dtype).name << ", " << n;
+        EXPECT_EQ(signs(e.run(op, {any(zeros), low, high})), plus) << op << " in " << info(dtype).name << ", " << n;
+      };
+      for (const char* op : {"relu", "relu6"}) {
+        EXPECT_EQ(signs(e.run(op, {any(x)})), minus) << op << " in " << info(dtype).name << ", " << n;
+        EXPECT_EQ(signs(e.run(op, {any(zeros)})), plus) << op << " in " << info(dtype).name << ", " << n;
+      }
+      both("hardtanh", any(0.0), any(1.0)), both("hardtanh", any(-1.0), any(0.0));
+      for (double zero : {0.0, -0.0}) both("clamp", any(zero), Any()), both("clamp", Any(), any(zero)), both("clamp", any(zero), any(zero));
+      both("clamp", any(x), Any()), both("clamp", any(zeros), any(zeros));
+    }
+}
+TEST(Borders, of_limits_have_no_gradient) {
+  Eager e(true);
+  const auto slope = [&](std::string_view op, std::initializer_list<Any> bounds) {
+    Tensor* x = e.tensor({6}, {-1, 0, 0.5, 6, 7, std::numeric_limits<double>::quiet_NaN()});
+    std::vector<Any> args{any(x)};
+    args.insert(args.end(), bounds.begin(), bounds.end());
+    Tensor* y = e.scope().invoke(op, args, nullptr, nullptr, 0, nullptr);
+    return values(e.grad(e.run("sum", {any(y)}), {x})[0]);
+  };
+  EXPECT_EQ(slope("relu6", {}), (Doubles{0, 0, 1, 0, 0, 1}));
+  EXPECT_EQ(slope("hardtanh", {any(0.0), any(6.0)}), (Doubles{0, 0, 1, 0, 0, 1}));
+  EXPECT_EQ(slope("hardtanh", {}), (Doubles{0, 1, 1, 0, 0, 1}));
+}
+
 // A NaN's sign bit is as good as any other's.
 TEST(Borders, of_signs_are_those_of_bits) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
