@@ -3,6 +3,7 @@ import json
 import math
 import unittest
 
+import numpy as np
 import thunder as th
 
 th.seed(0)  # the same numbers at each run
@@ -60,6 +61,13 @@ class Symbols(unittest.TestCase):
         self.same_for(lambda x: th.cat(x.split([1, x.shape[0] - 1])[::-1]))
         self.same_for(lambda x: x.split(x.shape[0] // 2)[1] - x.chunk(2)[0], lengths=even)
         self.same_for(lambda x: x.roll(1, 0) - x.roll(-2, 0))
+
+    def test_a_part_that_turns_out_empty_is_rolled(self):
+        def f(x, k):
+            return x.split([k, x.shape[0] - k], 0)[1].roll(k, 0)
+        for compiled in (th.compile(f), th.compile(f, dynamic=True), th.compile(f, fullgraph=False)):
+            for n, k in ((3, 1), (3, 2), (3, 3), (5, 3), (4, 4)):
+                self.assertEqual(compiled(th.arange(n), k).tolist(), np.roll(np.arange(k, n), k).tolist())
 
     def test_a_comparison_is_checked_at_each_call(self):
         counted = self.same_for(lambda x: -x if x.shape[0] > 5 else x + 1, lengths=(6, 8, 9, 4, 3, 12), traces=3)

@@ -72,8 +72,8 @@ Results flip_fixed_dim(Call& c) {
 Var roll_dim(Var x, int64_t by, size_t dim) {
   if (!x.rank()) return x;
   const Dim size = x.shape()[dim];
-  if (size == Dim(0) || by % hint(size) == 0) return x;
-  const int64_t rest = by % hint(size);
+  const int64_t rest = hint(size) == 0 ? 0 : by % hint(size);
+  if (rest == 0) return x;
   const Dim start = rest > 0 ? size - rest : Dim(-rest);
   return join({slice(x, dim, start, size), slice(x, dim, 0, start)}, dim);
 }
