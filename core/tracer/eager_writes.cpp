@@ -1,6 +1,8 @@
 // Writes in place: what a tape holds of memory keeps its value, whoever writes there.
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <span>
 #include <thread>
 
 #include "tensor/transfer.h"
@@ -13,11 +15,24 @@ namespace {
 struct Tapes {
   std::mutex mutex;
   std::vector<std::pair<EagerScope*, std::thread::id>> all;
-  std::atomic<size_t> count{0};
+  std::atomic<uint64_t> changes{0};  // of the list
 };
 Tapes& tapes() {
   static auto* const made = new Tapes;
   return *made;
+}
+
+// Those of this thread, found anew only when the list has changed: a step of an optimiser writes many tensors.
+std::span<EagerScope* const> tapes_here() {
+  thread_local uint64_t seen = 0;
+  thread_local std::vector<EagerScope*> mine;
+  if (tapes().changes.load(std::memory_order_acquire) == seen) return mine;
+  const std::lock_guard lock(tapes().mutex);
+  seen = tapes().changes;
+  mine.clear();
+  for (const auto& [tape, thread] : tapes().all)
+    if (thread == std::this_thread::get_id()) mine.push_back(tape);
+  return mine;
 }
 
 }  // namespace
@@ -27,14 +42,14 @@ EagerScope::EagerScope(ScopeEnvironment environment, bool taped)
   if (!taped) return;
   const std::lock_guard lock(tapes().mutex);
   tapes().all.emplace_back(this, std::this_thread::get_id());
-  tapes().count++;
+  tapes().changes++;
 }
 
 EagerScope::~EagerScope() {
   if (!builder_.taped()) return;
   const std::lock_guard lock(tapes().mutex);
   std::erase_if(tapes().all, [&](const auto& tape) { return tape.first == this; });
-  tapes().count--;
+  tapes().changes++;
 }
 
 // What the tape holds of memory that is to be written must keep its value: it moves to a copy.
@@ -47,6 +62,7 @@ void EagerScope::keep_held(const Storage& memory) {
 
 // The memory is a new value for its handles from here on, whose gradient passes to what it held as it is.
 void EagerScope::keep_before_write(const Tensor& t) {
+  if (builder_.size() == 0) return;
   Aliases& aliases = builder_.memory();
   std::vector<std::pair<ValueId, Ref<Tensor>>> written;
   for (const auto& [handle, given] : known_) {
@@ -68,14 +84,8 @@ void EagerScope::keep_before_write(const Tensor& t) {
 }
 
 void EagerScope::before_write(const Tensor& t, const EagerScope* by) {
-  if (tapes().count.load(std::memory_order_relaxed) == 0) return;
-  SmallVector<EagerScope*, 4> mine;
-  {
-    const std::lock_guard lock(tapes().mutex);
-    for (const auto& [tape, thread] : tapes().all)
-      if (tape != by && thread == std::this_thread::get_id()) mine.push_back(tape);
-  }
-  for (EagerScope* tape : mine) {
+  for (EagerScope* tape : tapes_here()) {
+    if (tape == by) continue;
     tape->note_for_undo(const_cast<Tensor&>(t));
     tape->keep_before_write(t);
   }
