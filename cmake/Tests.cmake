@@ -274,11 +274,11 @@ if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
   endif()
 endif()
 
-# The tutorials, against what is installed.
+# The front page and the tutorials, against what is installed.
 if(TARGET thunder_tool AND TARGET thunder_lua AND TARGET thunder_python AND TARGET thunder_llvm AND NOT THUNDER_SANITIZE)
   file(GLOB tutorials CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/tutorials/*.md)
   add_test(NAME tutorials COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/pages/tutorials.py $<TARGET_FILE:thunder_tool> ${prefix}
-           ${CMAKE_INSTALL_LIBDIR} ${tutorials})
+           ${CMAKE_INSTALL_LIBDIR} ${CMAKE_SOURCE_DIR}/README.md ${tutorials})
   set_tests_properties(tutorials PROPERTIES FIXTURES_REQUIRED installed LABELS "python;lua;consumer" TIMEOUT 300
                        ENVIRONMENT "PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1;CC=${CMAKE_C_COMPILER}")
 endif()

@@ -77,8 +77,9 @@ def make_base(folder):
             shutil.copy(f"/etc/{name}", etc / name)
 
 
-def readme(language):
-    return re.search(rf"^```{language}\n(.*?)^```", (TOP / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)[1]
+def front_page(name):
+    """A program of the front page, as it stands there."""
+    return re.search(rf"^```\w+ {re.escape(name)}\n(.*?)^```", (TOP / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)[1]
 
 
 # Where nothing is fused the last trace has no line by fusion.
@@ -103,15 +104,13 @@ def debian_packages(base, packages, version):
         root = Root(base, folder)
         for deb in packages.glob("*.deb"):
             root.add(deb)
-        root.write("app.c", readme("c"))
-        root.write("app.lua", readme("lua"))
-        root.write("app.py", readme("python") + IS_FUSED)
+        root.write("app.c", front_page("app.c"))
+        root.write("app.lua", front_page("app.lua"))
+        root.write("app.py", front_page("app.py") + IS_FUSED)
         root.run("apt-get -q update; apt-get -q -y install --no-install-recommends ./*.deb lua5.4 gcc libc6-dev pkg-config")
-        said = root.run("cc app.c $(pkg-config --cflags --libs thunder) -o app; ./app")
-        assert said == "-1.18157 0 1.18157\n", said
-        for command in ("thunder run app.lua", "lua5.4 app.lua", "python3 app.py"):
+        for command in ("thunder run app.lua", "lua5.4 app.lua", "cc app.c $(pkg-config --cflags --libs thunder) -o app; ./app", "python3 app.py"):
             said = root.run(command)
-            assert re.match(r"[\d.]+", said), said
+            assert said.startswith("5.0"), (command, said)
         assert version in root.run("thunder --version") and version in root.run("python3 -m thunder --version")
         assert re.search(r"^kernel +exp\(a \* b\) \+ a gives the right values, as one fused kernel", root.run("thunder doctor"), re.MULTILINE)
         library = f"/usr/lib/{os.uname().machine}-linux-gnu/libthunder.so.0"
@@ -130,21 +129,21 @@ def wheel(base, packages, version):
         root = Root(base, folder)
         file, = packages.glob("*.whl")
         root.add(file)
-        root.write("app.py", readme("python") + IS_FUSED)
-        root.write("app.lua", readme("lua"))
+        root.write("app.py", front_page("app.py") + IS_FUSED)
+        root.write("app.lua", front_page("app.lua"))
         root.run("apt-get -q update; apt-get -q -y install --no-install-recommends python3 python3-venv; python3 -m venv here")
         root.run("here/bin/pip install --quiet ./*.whl")
         assert root.run("here/bin/pip list --format=freeze | grep -v '^pip\\|^setuptools' | sed 's/=.*//' | tr '\\n' ' '") == "libthunder numpy "
         said = root.run("here/bin/python app.py")
-        assert re.match(r"[\d.]+", said), said
+        assert said == "5.0\n", said
         loaded = "import thunder as th; th.compile(lambda x: (x * 2).exp())(th.ones(9)); print(open('/proc/self/maps').read())"
         maps = root.run(f'here/bin/python -c "{loaded}"')
         assert "/thunder/lib/thunder/thunder-llvm.so" in maps and "libLLVM" not in maps
         for tool in ("here/bin/python -m thunder", "here/bin/thunder"):
             assert version in root.run(f"{tool} --version"), tool
-        assert re.match(r"[\d.]+", root.run("here/bin/thunder run app.lua"))
+        assert root.run("here/bin/thunder run app.lua").startswith("5.0")
         licences = {path.name for path in root.path.glob("root/here/lib/python3*/site-packages/libthunder-*.dist-info/**/LICENSE*")}
-        assert licences == {"LICENSE", "LICENSE.llvm-19-dev", "LICENSE.libcjson1", "LICENSE.liblua5.4-0"}, licences
+        assert licences == {"LICENSE", "LICENSE.dagre", "LICENSE.llvm-19-dev", "LICENSE.libcjson1", "LICENSE.liblua5.4-0"}, licences
         module, = root.path.glob("root/here/lib/python3*/site-packages/thunder/_thunder*.so")
         assert ".debug_info" not in run("objdump", "-h", module)
         assert re.search(r"^LLVM +(?!missing)\S", root.run("here/bin/thunder doctor"), re.MULTILINE)

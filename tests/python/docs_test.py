@@ -12,7 +12,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 
 def run_blocks(path):
     """Runs the Python blocks of a document, one after the other in one namespace; what they printed."""
-    blocks = re.findall(r"^```python\n(.*?)^```", (TOP / path).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```python(?: \S+)?\n(.*?)^```", (TOP / path).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     namespace, printed, outer = {}, io.StringIO(), os.getcwd()
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(printed):
         os.chdir(folder)
@@ -26,9 +26,14 @@ def run_blocks(path):
 
 class Documents(unittest.TestCase):
     def test_the_readme_runs(self):
-        count, printed = run_blocks("README.md")
-        self.assertEqual(count, 1)
-        self.assertLess(float(printed.split()[0]), 2.5)  # ten classes that are drawn at random begin at ln 10
+        self.assertEqual(run_blocks("README.md"), (1, "5.0\n"))
+
+    def test_a_program_of_the_front_page_has_ten_lines(self):
+        text = (TOP / "README.md").read_text(encoding="utf-8")
+        programs = dict(re.findall(r"^```\w+ (app\.\w+)\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
+        self.assertEqual(set(programs), {"app.lua", "app.c", "app.py"})
+        for name, program in programs.items():
+            self.assertLessEqual(len(program.splitlines()), 10, name)
 
     def test_the_page_on_python_runs(self):
         count, printed = run_blocks("docs/python.md")
