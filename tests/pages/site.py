@@ -32,6 +32,28 @@ def comments_are_of_their_functions(site):
     assert "`thunder_tensor_release`" in site.headers.ownership(one[1]) and site.headers.ownership(two[1]) == "nothing is handed over"
 
 
+def every_entry_shows_something(lists, tool, pages):
+    """Options, logs, reports and backends: a section each, with a program and what it printed."""
+    for kind in lists.HEADS:
+        entries = re.findall(r"^## (\w+) \{#\1\}\n\n```lua\n.+?\n```\n\n```text\n.+?\n```", pages[f"{kind}.md"], re.M | re.S)
+        assert entries == [row["name"] for row in lists.described(tool, kind)], (kind, entries)
+    for kind, says in (("options", "decoder"), ("logs", "compiled again: input '1': value is 2, was 1"), ("reports", 'digraph "'), ("backends", "by host")):
+        assert says in pages[f"{kind}.md"], (kind, says)
+
+
+def lists_find_what_is_planted(lists, tool):
+    """An option without a program, a program of what is no option, one that fails, one that shows nothing."""
+    sections = lists.programs("options")
+    for planted in ({"name": ""}, {"nome": "print(1)"}, {"name": "error 'x'"}, {"name": "local x = 1"}):
+        lists.programs = lambda kind, planted=planted: {**sections, **planted}
+        try:
+            lists.page(tool, "options")
+        except SystemExit as found:
+            assert "nome" in str(found) or "name" in str(found), found
+        else:
+            raise AssertionError(f"{planted} was not found")
+
+
 def finds_what_is_planted(site, out, tool, pages):
     """A name without a page, a broken link, a broken anchor."""
     without = {name: text for name, text in pages.items() if name not in ("ops/softmax.md", "c/data.md")}
@@ -39,6 +61,7 @@ def finds_what_is_planted(site, out, tool, pages):
     missing = set(site.nameless(without, tool))
     assert {"th.plot_history", "th.data.csv"} <= missing, missing
     assert "the op softmax" in missing and "thunder_read_csv" in missing and "thunder_compile" not in missing, missing
+    lists_find_what_is_planted(site.lists, tool)
     page = out / "docs" / "tasks.md"
     good = page.read_text(encoding="utf-8")
     for link in ("[x](no-such-page.md)", "[x](c.md#no-such-heading)"):
@@ -57,6 +80,7 @@ def main():
         out, tool = pathlib.Path(folder), build / "bin" / "thunder"
         pages = site.stage(out / "docs", tool)
         assert not list(site.nameless(pages, tool))
+        every_entry_shows_something(site.lists, tool, pages)
         softmax, mode = pages["ops/softmax.md"], pages["ops/mode.md"]
         assert "| C export | all of it |" in softmax and "print(th.softmax(" in softmax and "\ntensor([" in softmax, softmax
         assert "by way of the CPU: `prims.mode`" in mode and "| ONNX models | not where it comes down to `prims.mode` |" in mode, mode

@@ -1,6 +1,24 @@
-"""Options, logs, reports and backends, as the library describes them."""
+"""Options, logs, reports and backends, as the library describes them, each with a program and what it printed as the site was built.
+
+The programs are sections of examples/KIND.lua, each behind the line `-- NAME`; the section `default` is for all that have none of their own."""
+import concurrent.futures
 import json
+import os
+import pathlib
+import re
 import subprocess
+import tempfile
+
+EXAMPLES = pathlib.Path(__file__).resolve().parent / "examples"
+LINES, COLUMNS = 14, 150  # of what a program printed
+HEADS = {
+    "options": ("Options of compile", "`th.compile(f, { NAME = VALUE })` in Lua, `th.compile(f, NAME=VALUE)` in Python, `thunder_options_set` in C.",
+                ("name", "kind", "default", "doc")),
+    "logs": ("Logs", "`THUNDER_LOGS=NAME` in the environment, `th.set_logs(NAME)`; `+NAME` says more: [debugging](../debugging.md).", ("name", "doc", "more")),
+    "reports": ("Reports", "`thunder explain FILE NAME`, `th.explain(f, NAME)`: [debugging](../debugging.md).", ("name", "doc")),
+    "backends": ("Backends", "`th.compile(f, { backend = NAME })`. Engines of others are there where their library is: [engines](../engines.md).",
+                 ("name", "doc")),
+}
 
 
 def described(tool, what):
@@ -12,15 +30,50 @@ def cell(text):
     return str(text).replace("|", "\\|").replace("<", "\\<").replace("*", "\\*")
 
 
-def table(rows, keys):
-    head = "| " + " | ".join(keys) + " |\n|" + "---|" * len(keys) + "\n"
-    return head + "\n".join("| " + " | ".join(f"`{r[k]}`" if k == "name" else cell(r[k]) for k in keys) + " |" for r in rows) + "\n"
+def programs(kind):
+    """{name: program} of the sections of examples/KIND.lua."""
+    parts = re.split(r"^-- (\w+)\n", (EXAMPLES / f"{kind}.lua").read_text(encoding="utf-8"), flags=re.M)
+    return {name: code.strip() for name, code in zip(parts[1::2], parts[2::2])}
+
+
+def program(kind, name, sections):
+    """What shows this entry; none: nothing does."""
+    code = sections.get(name, sections.get("default"))
+    if code and kind == "reports":
+        code += f'\nprint(th.explain(f, "{name}"))'
+    return code and code.replace("NAME", json.dumps(name))
+
+
+def printed(tool, kind, name, code):
+    """What it prints, logs included. A program that fails, or that shows nothing, fails the site."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("THUNDER_")}
+    if kind == "logs":
+        environment["THUNDER_LOGS"] = name
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([tool, "run", "-"], input=f'local th = require "thunder"; th.seed(0); {code}', stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False, cwd=folder, env=environment)
+    if done.returncode or not done.stdout.strip():
+        raise SystemExit(f"site: the example of {name}, one of the {kind}, gave {done.returncode} and {done.stdout or 'nothing'}")
+    lines = [line if len(line) <= COLUMNS else line[:COLUMNS] + " ..." for line in done.stdout.strip().splitlines()]
+    return "\n".join(lines[:LINES] + ["..."] * (len(lines) > LINES))
+
+
+def page(tool, kind):
+    title, how, keys = HEADS[kind]
+    rows, sections = described(tool, kind), programs(kind)
+    shown = {row["name"]: program(kind, row["name"], sections) for row in rows}
+    without = [name for name, code in shown.items() if not code]
+    unknown = set(sections) - set(shown) - {"default"}
+    if without or unknown:
+        raise SystemExit(f"site: examples/{kind}.lua lacks {without} and has {sorted(unknown)}, which nothing is called")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = dict(zip(shown, pool.map(lambda name: printed(tool, kind, name, shown[name]), shown)))
+    table = "| " + " | ".join(keys) + " |\n|" + "---|" * len(keys) + "\n"
+    for row in rows:
+        table += f"| [`{row['name']}`](#{row['name']}) | " + " | ".join(cell(row[key]) for key in keys[1:]) + " |\n"
+    entries = "".join(f"\n## {name} {{#{name}}}\n\n```lua\n{code}\n```\n\n```text\n{results[name]}\n```\n" for name, code in shown.items())
+    return f"# {title}\n\n{how}\n\n{table}\nWhat they show, in Lua behind `local th = require \"thunder\"`:\n{entries}"
 
 
 def pages(tool):
-    return {
-        "options.md": "# Options of compile\n\n" + table(described(tool, "options"), ("name", "kind", "default", "doc")),
-        "logs.md": "# Logs\n\nNames for `THUNDER_LOGS` and `set_logs`: [debugging](../debugging.md).\n\n" + table(described(tool, "logs"), ("name", "doc", "more")),
-        "reports.md": "# Reports\n\n`thunder explain FILE NAME`, `th.explain(f, NAME)`.\n\n" + table(described(tool, "reports"), ("name", "doc")),
-        "backends.md": "# Backends\n\n" + table(described(tool, "backends"), ("name", "doc")),
-    }
+    return {f"{kind}.md": page(tool, kind) for kind in HEADS}
