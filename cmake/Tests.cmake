@@ -450,6 +450,12 @@ if(TARGET thunder_llvm_whole AND TARGET thunder_python)
   set_tests_properties(packages PROPERTIES LABELS "install;slow" TIMEOUT 7200 SKIP_REGULAR_EXPRESSION "^skipped: ")
 endif()
 
+# How a release is made, in a copy of the tree.
+if(NOT THUNDER_SANITIZE)
+  add_test(NAME release COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/package/release.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+  set_tests_properties(release PROPERTIES LABELS "tree;slow" TIMEOUT 600)
+endif()
+
 # The whole suite once more under ThreadSanitizer, in a tree of its own.
 if(NOT THUNDER_SANITIZE)
   add_test(NAME thread_sanitizer COMMAND ${CMAKE_SOURCE_DIR}/tests/thread-sanitizer)
