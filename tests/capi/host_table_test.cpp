@@ -1,4 +1,4 @@
-// The table of docs/from-pytorch.md: what of the host a compiled function sees. Each row of its C column is a program here.
+// The table of docs/compiled-functions.md: what of the host a compiled function sees. Each row of its C column is a program here.
 #include <gtest/gtest.h>
 #include <thunder.h>
 #include <thunder/ops.h>
@@ -206,7 +206,7 @@ TEST_F(HostTable, is_what_happens) {
       {"what lists, dicts, sets", &HostTable::number_of_the_callback}, {"attributes of objects", &HostTable::number_of_the_callback},
       {"tensors that it assigns", &HostTable::kept}, {"tensors that it makes", &HostTable::made}, {"tensors that it puts elsewhere", &HostTable::kept}, {"numbers that it counts", &HostTable::counted},
       {"`seed()`", &HostTable::seeded}, {"files, the clock", &HostTable::counted}};
-  std::ifstream file("../docs/from-pytorch.md");
+  std::ifstream file("../docs/compiled-functions.md");
   ASSERT_TRUE(file) << "the page is read from tests/, where CTest runs this";
   std::string line;
   size_t told = 0;

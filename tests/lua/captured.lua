@@ -1,5 +1,5 @@
 -- What of the host a compiled function sees: upvalues, globals, tables and attributes that changed after it was traced, and the column
--- of docs/from-pytorch.md that says so.
+-- of docs/compiled-functions.md that says so.
 local th = require "thunder"
 local expect = require "support.expect"
 local nn = th.nn
@@ -112,7 +112,7 @@ rows["files, the clock"] = function()
   return f(th.ones(1)):item() == f(th.ones(1)):item() and "once" or "each call"
 end
 
-local page = assert(io.open("../docs/from-pytorch.md")):read "a"
+local page = assert(io.open("../docs/compiled-functions.md")):read "a"
 local told = 0
 for what, lua in page:match("| what the function uses |[^\n]*\n[^\n]*\n(.-)\n\n"):gmatch "| ([^|]+) | [^|]+ | ([^|]+) |[^|]+|" do
   local found

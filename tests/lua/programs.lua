@@ -69,7 +69,9 @@ expect.error(function() th.compiler.load_cache_artifacts(artifacts:sub(2)) end, 
 expect.error(function() th.compiler.load_cache_artifacts(1) end, "a string was expected")
 os.remove(path)
 
--- What docs/programs.md shows runs as it stands.
-local printed, count = require("support.page").run "../docs/programs.md"
-assert(count == 6, count)
-assert(printed:find "0.5" and printed:find "true", printed)
+-- What the pages show runs as it stands.
+for page, blocks in pairs { traces = 2, programs = 4 } do
+  local printed, count = require("support.page").run("../docs/" .. page .. ".md")
+  assert(count == blocks, page .. count)
+  assert(printed:find "true" and (page == "traces" or printed:find "0.5"), printed)
+end

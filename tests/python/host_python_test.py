@@ -1,4 +1,4 @@
-"""The second table of docs/from-pytorch.md: what of Python's own a compiled function sees. Each row is programs here, and is written from
+"""The second table of docs/compiled-functions.md: what of Python's own a compiled function sees. Each row is programs here, and is written from
 what they show: host_python_test.py --write."""
 import array
 import collections
@@ -22,7 +22,7 @@ import numpy as np
 
 import thunder as th
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "from-pytorch.md"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "compiled-functions.md"
 HEAD = "| what of Python's own the function reads | seen |\n|---|---|\n"
 
 

@@ -1,4 +1,4 @@
-"""The table of docs/from-pytorch.md: what of the host a compiled function sees. Each row of its Python column is a program here."""
+"""The table of docs/compiled-functions.md: what of the host a compiled function sees. Each row of its Python column is a program here."""
 import collections
 import pathlib
 import unittest
@@ -6,7 +6,7 @@ import unittest
 import thunder as th
 from thunder import nn
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "from-pytorch.md"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "compiled-functions.md"
 factor, calls = 2.0, 0
 
 

@@ -25,6 +25,10 @@ def long_function(lines):
     return "namespace a {\nint f(int x) {\n" + "  x += 1;  // }\n" * (lines - 3) + "  return x;\n}\n}  // namespace a\n"
 
 
+def page(text):
+    return {"docs/README.md": "Docs.\n", "docs/page.md": text}
+
+
 def where(paths):
     return {"docs/README.md": "Docs.\n", "docs/architecture.md": f"## Where is ...?\n\n| what | {paths} |\n\n## More\n`a/b.c`\n"}
 
@@ -62,6 +66,10 @@ CASES = (
     (covered("core/ops/defs/sub.cpp"), "covers: core/ops/defs/sub.cpp, which is no source"),
     ({"core/ir/README.md": "IR.\n", "core/ir/status.cpp": "int x;\n", **covered("core/ir/status.cpp")}, "has no test in tests/core/ir"),
     ({"docs/page.md": "x\n"}, "has no README.md"),
+    (page("x\n" * 251), "251 lines; a page that is no reference has at most 250"),
+    (page("<!-- @generated -->\n" + "x\n" * 250), None),
+    (page("It took 3 ms, 4.5 ms,\n1,000 ms and 7 ms.\n"), "docs/page.md:1: a sentence with 4 figures"),
+    (page("It took 3 ms and 4 ms. On 2026-01-02 PyTorch 2.11 took `5 6 7` and 7 ms.\n\n| 1 | 2 | 3 | 4 |\n\n```\n1 2 3 4\n```\n"), None),
     (where("`core/base/status.cpp`, `status.h` and `core/ops/defs/`, `core/base/NAME.cpp`, `f(x)`"), None),
     ({"CHANGELOG.md": "## [1.2.3] - today\n", "include/README.md": "C.\n",
       "include/thunder.h": "#define THUNDER_VERSION_MAJOR 1\n#define THUNDER_VERSION_MINOR 2\n#define THUNDER_VERSION_PATCH 3\n"}, None),

@@ -50,7 +50,7 @@ def printed(tool, kind, name, code):
     if kind == "logs":
         environment["THUNDER_LOGS"] = name
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([tool, "run", "-"], input=f'local th = require "thunder"; th.seed(0); {code}', stdout=subprocess.PIPE,
+        done = subprocess.run([pathlib.Path(tool).resolve(), "run", "-"], input=f'local th = require "thunder"; th.seed(0); {code}', stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False, cwd=folder, env=environment)
     if done.returncode or not done.stdout.strip():
         raise SystemExit(f"site: the example of {name}, one of the {kind}, gave {done.returncode} and {done.stdout or 'nothing'}")

@@ -13,7 +13,7 @@ class autocast:
     Also a decorator. In a compiled function it stands inside of the function: one that was compiled does not see a region around
     its call. Gradients of float32 weights are float32. bfloat16 has float32's range, so nothing is scaled; with float16 scale the
     loss. device_type is PyTorch's, and says nothing here: the same ops are cast on every device; nor does cache_enabled: equal
-    casts of one compiled function are one. docs/from-pytorch.md says more.
+    casts of one compiled function are one. docs/ops-from-pytorch.md says more.
     """
 
     def __init__(self, device_type=None, dtype=None, enabled=True, cache_enabled=None):
