@@ -447,7 +447,10 @@ endif()
 # What users install, in roots that have nothing else.
 if(TARGET thunder_llvm_whole AND TARGET thunder_python)
   add_test(NAME packages COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/package/bare_root.py ${CMAKE_SOURCE_DIR}/tools/package)
-  set_tests_properties(packages PROPERTIES LABELS "install;slow" TIMEOUT 7200 SKIP_REGULAR_EXPRESSION "^skipped: ")
+  add_test(NAME wheel COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/package/wheel.py ${CMAKE_SOURCE_DIR})
+  # One after the other: both build in build/package.
+  set_tests_properties(packages wheel PROPERTIES LABELS "install;slow" TIMEOUT 7200 SKIP_REGULAR_EXPRESSION "^skipped: "
+                       RESOURCE_LOCK build_package)
 endif()
 
 # How a release is made, in a copy of the tree.
