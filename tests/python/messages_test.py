@@ -4,8 +4,10 @@ import inspect
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import traceback
 import unittest
 
@@ -62,6 +64,18 @@ def raised_by(function):
     except Exception as error:  # any: what is looked at is its traceback
         return error
     raise AssertionError("nothing was raised")
+
+
+class BesideLightning(unittest.TestCase):
+    def test_files_of_lightning_thunder_among_ours_are_an_error_that_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.makedirs(os.path.join(folder, "thunder", "core"))
+            shutil.copy(os.path.join(PACKAGE, "__init__.py"), os.path.join(folder, "thunder"))
+            open(os.path.join(folder, "thunder", "core", "__init__.py"), "w", encoding="utf-8").close()
+            told = subprocess.run([sys.executable, "-c", "import thunder"], cwd=folder, capture_output=True, text=True, check=False,
+                                  env={**os.environ, "PYTHONPATH": folder})
+        self.assertEqual(told.returncode, 1)
+        self.assertRegex(told.stderr, "ImportError: files of lightning-thunder.*pip uninstall libthunder lightning-thunder")
 
 
 class Tracebacks(unittest.TestCase):

@@ -12,7 +12,12 @@ import enum
 import os
 import sys
 
-from . import _thunder
+# Its files beside ours, some in the place of ours, would be an error of no use to anybody.
+if os.path.exists(os.path.join(os.path.dirname(__file__), "core", "__init__.py")):
+    raise ImportError(f"files of lightning-thunder, whose package is called thunder, too, lie among those of libthunder in {os.path.dirname(__file__)}: "
+                      "both were installed into one environment. `pip uninstall libthunder lightning-thunder`, then install one of them")
+
+from . import _thunder  # noqa: E402
 
 _thunder.skip_frames_of(os.path.dirname(__file__) + os.sep)
 
