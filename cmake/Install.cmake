@@ -27,9 +27,12 @@ if(TARGET thunder_tool)
   install(FILES ${completion}/thunder.fish DESTINATION share/fish/vendor_completions.d COMPONENT tool)
 endif()
 set(doc_dir share/doc/libthunder-dev)
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION ${doc_dir} COMPONENT development FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION ${doc_dir} COMPONENT development
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN man EXCLUDE PATTERN site EXCLUDE)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION ${doc_dir} COMPONENT development PATTERN __pycache__ EXCLUDE)
 file(READ ${CMAKE_SOURCE_DIR}/README.md front_page)
 string(REPLACE "](docs/pictures/" "](pictures/" front_page "${front_page}")
+string(REGEX REPLACE "`docs/([a-z/-]+[.]md)`" "[\\1](\\1)" front_page "${front_page}")
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/index.md CONTENT "${front_page}")
 install(FILES ${CMAKE_BINARY_DIR}/generated/index.md DESTINATION ${doc_dir} COMPONENT development)
 if(NOT CMAKE_INSTALL_PREFIX STREQUAL /usr)  # Debian's packages say it in their own form

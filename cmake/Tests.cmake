@@ -362,10 +362,10 @@ foreach(script ${scripts})
   endif()
 endforeach()
 
-# Where tools/site has made its environment.
+# In an environment that tools/site makes in the user's cache.
 if(TARGET thunder_tool AND TARGET thunder_lua AND NOT THUNDER_SANITIZE)
   add_test(NAME site COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/pages/site.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
-  set_tests_properties(site PROPERTIES LABELS example TIMEOUT 300 SKIP_RETURN_CODE 77)
+  set_tests_properties(site PROPERTIES LABELS example TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
 
 # The page of a report, as a person sees it.

@@ -99,6 +99,18 @@ def lint(packages):
     assert not wrong and done.returncode == 0, (wrong, done.stderr)
 
 
+def pages(root):
+    """The packages' own pages, as they are printed: the front page and the tutorials, C, and C++ with CMake; and an example."""
+    docs, libraries = "/usr/share/doc/libthunder-dev", f"lib/{os.uname().machine}-linux-gnu"
+    for name in ("pages/tutorials.py", "c/c_page", "c/consume", "c/cmake_page"):
+        root.add(TOP / "tests" / name)
+    root.run("apt-get -q -y install --no-install-recommends g++ cmake make")
+    root.run(f"python3 tutorials.py /usr/bin/thunder /usr {libraries} {docs}/index.md {docs}/tutorials/[a-z]*.md")
+    root.run(f"python3 c_page ./consume {docs}/c.md /usr {libraries} $PWD/programs_in_c")
+    root.run(f"python3 cmake_page {docs}/cpp.md /usr $PWD/project")
+    assert "held-out images right" in root.run(f"thunder run {docs}/examples/digits/digits.lua")
+
+
 def debian_packages(base, packages, version):
     with tempfile.TemporaryDirectory() as folder:
         root = Root(base, folder)
@@ -113,6 +125,7 @@ def debian_packages(base, packages, version):
             assert said.startswith("5.0"), (command, said)
         assert version in root.run("thunder --version") and version in root.run("python3 -m thunder --version")
         assert re.search(r"^kernel +exp\(a \* b\) \+ a gives the right values, as one fused kernel", root.run("thunder doctor"), re.MULTILINE)
+        pages(root)
         library = f"/usr/lib/{os.uname().machine}-linux-gnu/libthunder.so.0"
         assert "SONAME               libthunder.so.0\n" in run("objdump", "-p", f"{folder}{library}")
         for file in (library, "/usr/bin/thunder"):

@@ -1,9 +1,11 @@
-"""site.py TOP BUILD: the site builds, has a page for each public name, and its checks find what is planted; 77 without its environment."""
+"""site.py TOP BUILD: the site builds, has a page for each public name, and its checks find what is planted; 77 where its environment
+cannot be made, for want of an index of packages."""
 import importlib.machinery
 import importlib.util
 import json
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 
@@ -24,6 +26,14 @@ def load(top):
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("site_tool", loader))
     loader.exec_module(module)
     return module
+
+
+def has_environment(site):
+    try:
+        return site.environment()
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"skipped: {error}")
+        return None
 
 
 def comments_are_of_their_functions(site):
@@ -73,7 +83,7 @@ def finds_what_is_planted(site, out, tool, pages):
 def main():
     top, build = map(pathlib.Path, sys.argv[1:])
     site = load(top)
-    if not (site.folder_of_environment() / "complete").exists():
+    if not has_environment(site):
         return 77
     comments_are_of_their_functions(site)
     with tempfile.TemporaryDirectory() as folder:

@@ -39,7 +39,7 @@ def main():
     tests = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tests)
     site = tests.load(top)
-    if not (site.folder_of_environment() / "complete").exists():
+    if not tests.has_environment(site):
         return 77
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder)

@@ -1,4 +1,8 @@
 """What the introductions of lightning-thunder and torch.compile show, with `import thunder` as they have it."""
+import contextlib
+import io
+import pathlib
+import re
 import sys
 import unittest
 
@@ -8,6 +12,22 @@ if support.HAVE:
     import torch
 
     import thunder
+
+
+@support.needs_torch
+class OurOwn(unittest.TestCase):
+    def test_the_page_on_pytorch_models_runs(self):
+        torch._dynamo.reset()
+        page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "pytorch.md"
+        blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+        self.assertEqual(len(blocks), 2)
+        names, printed = {}, io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            for block in blocks:
+                exec(compile(block, "pytorch.md", "exec"), names)
+        self.assertIsNotNone(names["model"]._orig_mod[0].weight.grad)
+        self.assertIn("linear", printed.getvalue())
+        self.assertIn(" by fusion", printed.getvalue())
 
 
 @support.needs_torch
