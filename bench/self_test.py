@@ -36,6 +36,24 @@ def plant(folder, path, who, unit="ns", base=0, extra=""):
     target.write_text(PROGRAM.format(who=who, unit=unit, base=base, extra=extra), encoding="utf-8")
 
 
+def rows_go_to_their_places(folder):
+    """A row of the page is replaced, one of another machine stands behind it, and what the page has not is printed."""
+    page, log = pathlib.Path(folder, "page.md"), pathlib.Path(folder, "log.json")
+    page.write_text("| row | ours | peer | ratio | limit | machine | date | command |\n|---|---|---|---|---|---|---|---|\n"
+                    "| add | 9 | - | - | - | this | then | `x` |\n| net: step | 9 ms | 18 | 0.5 | - | other | then | `x` |\n", encoding="utf-8")
+    row = {"limit": None, "spread": None, "notes": []}
+    log.write_text(json.dumps({"machine": {"date": "now"}, "command": "add net --peers", "rows": [
+        {**row, "group": "add", "name": "add", "unit": "GFLOP/s", "ours": 30.0, "peers": {"jax": 20.0, "torch": 10.0}, "limit": 40.0},
+        {**row, "group": "net", "name": "step", "unit": "ms", "ours": 1500.4, "peers": {}},
+        {**row, "group": "net", "name": "new", "unit": "us", "ours": 2.0, "peers": {"torch": 8.0}}]}), encoding="utf-8")
+    said = subprocess.run([sys.executable, RUN.with_name("table"), "--machine", "this", "--page", page, log], capture_output=True, text=True, check=True)
+    assert said.stdout == "| net: new | 2 us | 8 | 0.25 | - | this | now | `add net --peers` |\n", said.stdout
+    assert page.read_text(encoding="utf-8").splitlines()[2:] == [
+        "| add | 30 | 10; jax 20 | 0.67 | 40; 75 % | this | now | `add net --peers` |",
+        "| net: step | 9 ms | 18 | 0.5 | - | other | then | `x` |",
+        "| net: step | 1500 ms | - | - | - | this | now | `add net --peers` |"], page.read_text(encoding="utf-8")
+
+
 def refuses_what_is_no_checkout(folder):
     """A commit's name is no folder, and neither is what git does not know; a folder without libthunder is not one with it."""
     git = ["git", "-C", folder, "-c", "user.name=bench", "-c", "user.email=bench@example.org"]
@@ -109,6 +127,8 @@ def main():
         result = run(folder, "words:unet,vit:infer", "--rounds", "1", "--follow")
         assert result.returncode == 0 and "unet,vit infer: ours 1 ns" in result.stderr, result.stderr
         pathlib.Path(folder, "bench/groups/words.py").unlink()
+
+        rows_go_to_their_places(folder)
 
         result = run(folder, "sub")
         assert result.returncode == 1 and "no group sub; there are: add" in result.stderr, result.stderr
