@@ -109,6 +109,10 @@ def pages(root):
     root.run(f"python3 c_page ./consume {docs}/c.md /usr {libraries} $PWD/programs_in_c")
     root.run(f"python3 cmake_page {docs}/cpp.md /usr $PWD/project")
     assert "held-out images right" in root.run(f"thunder run {docs}/examples/digits/digits.lua")
+    root.run("apt-get -q -y install --no-install-recommends openmpi-bin")
+    alone = root.run(f"thunder run {docs}/examples/scale/digits.lua")
+    both = root.run(f"mpirun --allow-run-as-root --oversubscribe -n 2 thunder run {docs}/examples/scale/digits.lua")
+    assert alone == both and "loss" in alone, (alone, both)
 
 
 def debian_packages(base, packages, version):
