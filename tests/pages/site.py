@@ -74,9 +74,9 @@ def finds_what_is_planted(site, out, tool, pages):
     lists_find_what_is_planted(site.lists, tool)
     page = out / "docs" / "tasks.md"
     good = page.read_text(encoding="utf-8")
-    for link in ("[x](no-such-page.md)", "[x](c.md#no-such-heading)"):
-        page.write_text(good + link, encoding="utf-8")
-        assert not site.build(out, "0"), link
+    for planted in ("[x](no-such-page.md)", "[x](c.md#no-such-heading)", "\n```lua x.lua\nprint(1)\n```\n"):
+        page.write_text(good + planted, encoding="utf-8")
+        assert not site.build(out, "0"), planted
     page.write_text(good, encoding="utf-8")
 
 
@@ -99,6 +99,7 @@ def main():
         places = {entry["location"] for entry in index["docs"]}
         assert {"reference/c/thunder.html#thunder_compile", "reference/ops/softmax.html", "reference/lua.html#thcompile"} <= places, len(places)
         home = (out / "html" / "index.html").read_text(encoding="utf-8")
+        assert 'title="app.lua"' not in home and '<span class="filename">app.lua</span>' in home
         assert 'href="c.html"' in home and "9.8.7" in home and "prefers-color-scheme: dark" in home
         tasks = (out / "html" / "tasks.html").read_text(encoding="utf-8")
         assert len(re.findall("<td>", tasks)) >= 30

@@ -1,4 +1,4 @@
-"""site_browser.py TOP BUILD CHROMIUM: ten pages of the site, as Chromium shows them without a screen at 480 and 1280 pixels: nothing is wider than
+"""site_browser.py TOP BUILD CHROMIUM: eleven pages of the site, as Chromium shows them without a screen at 480 and 1280 pixels: nothing is wider than
 the window, the heading and the search are there, and a page that was dark by wish is; 77 without the site's environment."""
 import importlib.util
 import pathlib
@@ -9,7 +9,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 
-PAGES = ("index", "tasks", "c", "lua", "python", "tutorials/first", "architecture", "cuda", "reference/ops/softmax", "reference/c/thunder")
+PAGES = ("index", "tasks", "c", "lua", "python", "tutorials/first", "architecture", "cuda", "reference/ops/softmax", "reference/c/thunder", "reference/options")
 PROBE = """<script>addEventListener("load", () => {
   const wide = document.documentElement.scrollWidth, has = query => Boolean(document.querySelector(query));
   document.title = `probe wide:${wide <= innerWidth} heading:${has("h1")} search:${has("[data-md-component=search]")} width:${innerWidth}`;
