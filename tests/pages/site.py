@@ -45,7 +45,7 @@ def comments_are_of_their_functions(site):
 def every_entry_shows_something(lists, tool, pages):
     """Options, logs, reports and backends: a section each, with a program and what it printed."""
     for kind in lists.HEADS:
-        entries = re.findall(r"^## (\w+) \{#\1\}\n\n```lua\n.+?\n```\n\n```text\n.+?\n```", pages[f"{kind}.md"], re.M | re.S)
+        entries = re.findall(r"^## (\w+) \{#\1\}\n\n[^\n]+\n\n```lua\n.+?\n```\n\n```text\n.+?\n```", pages[f"{kind}.md"], re.M | re.S)
         assert entries == [row["name"] for row in lists.described(tool, kind)], (kind, entries)
     for kind, says in (("options", "decoder"), ("logs", "compiled again: input '1': value is 2, was 1"), ("reports", 'digraph "'), ("backends", "by host")):
         assert says in pages[f"{kind}.md"], (kind, says)
@@ -74,7 +74,7 @@ def finds_what_is_planted(site, out, tool, pages):
     lists_find_what_is_planted(site.lists, tool)
     page = out / "docs" / "tasks.md"
     good = page.read_text(encoding="utf-8")
-    for planted in ("[x](no-such-page.md)", "[x](c.md#no-such-heading)", "\n```lua x.lua\nprint(1)\n```\n"):
+    for planted in ("[x](no-such-page.md)", "[x](c.md#no-such-heading)", "\n```lua x.lua\nprint(1)\n```\n", "\nA list:\n- one\n"):
         page.write_text(good + planted, encoding="utf-8")
         assert not site.build(out, "0"), planted
     page.write_text(good, encoding="utf-8")

@@ -12,12 +12,10 @@ import tempfile
 EXAMPLES = pathlib.Path(__file__).resolve().parent / "examples"
 LINES, COLUMNS = 14, 150  # of what a program printed
 HEADS = {
-    "options": ("Options of compile", "`th.compile(f, { NAME = VALUE })` in Lua, `th.compile(f, NAME=VALUE)` in Python, `thunder_options_set` in C.",
-                ("name", "kind", "default", "doc")),
-    "logs": ("Logs", "`THUNDER_LOGS=NAME` in the environment, `th.set_logs(NAME)`; `+NAME` says more: [debugging](../debugging.md).", ("name", "doc", "more")),
-    "reports": ("Reports", "`thunder explain FILE NAME`, `th.explain(f, NAME)`: [debugging](../debugging.md).", ("name", "doc")),
-    "backends": ("Backends", "`th.compile(f, { backend = NAME })`. Engines of others are there where their library is: [engines](../engines.md).",
-                 ("name", "doc")),
+    "options": ("Options of compile", "`th.compile(f, { NAME = VALUE })` in Lua, `th.compile(f, NAME=VALUE)` in Python, `thunder_options_set` in C."),
+    "logs": ("Logs", "`THUNDER_LOGS=NAME` in the environment, `th.set_logs(NAME)`; `+NAME` says more: [debugging](../debugging.md)."),
+    "reports": ("Reports", "`thunder explain FILE NAME`, `th.explain(f, NAME)`: [debugging](../debugging.md)."),
+    "backends": ("Backends", "`th.compile(f, { backend = NAME })`. Engines of others are there where their library is: [engines](../engines.md)."),
 }
 
 
@@ -28,6 +26,15 @@ def described(tool, what):
 
 def cell(text):
     return str(text).replace("|", "\\|").replace("<", "\\<").replace("*", "\\*")
+
+
+def about(kind, row):
+    """All that the library says of an entry."""
+    text = cell(row["doc"])
+    if kind == "options":
+        default = f"`{row['default']}`".replace(",", ", ") if row["default"] else "none"
+        text = f"A {row['kind']}; without it {default}. {text}"
+    return f"{text} With `+{row['name']}`: {cell(row['more'])}" if row.get("more") else text
 
 
 def programs(kind):
@@ -59,7 +66,7 @@ def printed(tool, kind, name, code):
 
 
 def page(tool, kind):
-    title, how, keys = HEADS[kind]
+    title, how = HEADS[kind]
     rows, sections = described(tool, kind), programs(kind)
     shown = {row["name"]: program(kind, row["name"], sections) for row in rows}
     without = [name for name, code in shown.items() if not code]
@@ -68,11 +75,12 @@ def page(tool, kind):
         raise SystemExit(f"site: examples/{kind}.lua lacks {without} and has {sorted(unknown)}, which nothing is called")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = dict(zip(shown, pool.map(lambda name: printed(tool, kind, name, shown[name]), shown)))
-    table = "| " + " | ".join(keys) + " |\n|" + "---|" * len(keys) + "\n"
+    table, entries = "| name | what |\n|---|---|\n", ""
     for row in rows:
-        table += f"| [`{row['name']}`](#{row['name']}) | " + " | ".join(cell(row[key]) for key in keys[1:]) + " |\n"
-    entries = "".join(f"\n## {name} {{#{name}}}\n\n```lua\n{code}\n```\n\n```text\n{results[name]}\n```\n" for name, code in shown.items())
-    return f"# {title}\n\n{how}\n\n{table}\nWhat they show, in Lua behind `local th = require \"thunder\"`:\n{entries}"
+        name, first = row["name"], re.match(r".*?\.(?= |$)|.*", row["doc"])[0]
+        table += f"| [`{name}`](#{name}) | {cell(first)} |\n"
+        entries += f"\n## {name} {{#{name}}}\n\n{about(kind, row)}\n\n```lua\n{shown[name]}\n```\n\n```text\n{results[name]}\n```\n"
+    return f"# {title}\n\n{how} The programs are Lua behind `local th = require \"thunder\"`.\n\n{table}{entries}"
 
 
 def pages(tool):
