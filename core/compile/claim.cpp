@@ -78,8 +78,12 @@ Trace claim(const Trace& trace, const Executors& executors, const CompileSetting
 bool is_claimed_as_before(const Trace& claimed, const SizesOfClass& of, const Executors& executors, const Op& region,
                           const CompileSettings& settings) {
   ExecutorsOfOps asked(executors);
+  // A view has no kernel, or one that any of ours makes for any size; only the caller's executors are asked about it.
+  const bool asks_of_views =
+      std::any_of(executors.begin(), executors.end(), [](auto& e) { return (e->desc().flags & kMayFail) != 0; });
   for (uint32_t i = 0; i < claimed.nodes.size(); i++) {
     if (claimed.nodes[i]->op == &region || of.plan->alike()[i] != i) continue;
+    if (!asks_of_views && def(*claimed.nodes[i]).view) continue;
     const Node& n = *(*of.specialise)(claimed.nodes[i]);
     const Executor* by = first_claimant({n, *claimed.store, settings}, asked.of(*n.op));
     if (!by || by->name() != n.executor) return false;
