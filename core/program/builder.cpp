@@ -78,15 +78,14 @@ void ProgramBuilder::adapt_kernels_to_layouts(const CompileSettings& settings, c
   std::vector<Step> steps;
   ClassPlan::LinesOf lines(of.symbols);
   std::vector<const Kernel*> by_line(of.shares_plan ? trace_.nodes.size() : 0);
-  size_t done = 0;
-  for (Step& step : plan_.steps) {
-    done++;
+  for (size_t number = 0; number < plan_.steps.size(); number++) {
+    Step& step = plan_.steps[number];
     Accelerator* const accelerator = accelerators_[step.arena];
     if (!step.node && accelerator) step.call = {run_copy_on_device, accelerator};
     if (step.node) {
       const auto line = static_cast<size_t>(step.line);
       const Kernel* const leader = by_line.empty() ? nullptr : by_line[of.plan->leaders()[line]];
-      if (!leader) check.at("prepare", done, plan_.steps.size());
+      if (!leader) check.at("prepare", number, plan_.steps.size());
       adapt_step_to_layouts(step, layouts, settings, leader, of, lines);
       if (!by_line.empty()) by_line[line] = step.kernel.get();
     }
