@@ -15,8 +15,8 @@ namespace {
 struct Tapes {
   std::mutex mutex;
   std::vector<std::pair<EagerScope*, std::thread::id>> all;
-  std::atomic<uint64_t> changes{0};  // of the list
 };
+std::atomic<uint64_t> changes{0};  // of the list; 0: there never was a tape
 Tapes& tapes() {
   static auto* const made = new Tapes;
   return *made;
@@ -26,9 +26,9 @@ Tapes& tapes() {
 std::span<EagerScope* const> tapes_here() {
   thread_local uint64_t seen = 0;
   thread_local std::vector<EagerScope*> mine;
-  if (tapes().changes.load(std::memory_order_acquire) == seen) return mine;
+  if (changes.load(std::memory_order_acquire) == seen) return mine;
   const std::lock_guard lock(tapes().mutex);
-  seen = tapes().changes;
+  seen = changes;
   mine.clear();
   for (const auto& [tape, thread] : tapes().all)
     if (thread == std::this_thread::get_id()) mine.push_back(tape);
@@ -42,14 +42,14 @@ EagerScope::EagerScope(ScopeEnvironment environment, bool taped)
   if (!taped) return;
   const std::lock_guard lock(tapes().mutex);
   tapes().all.emplace_back(this, std::this_thread::get_id());
-  tapes().changes++;
+  changes++;
 }
 
 EagerScope::~EagerScope() {
   if (!builder_.taped()) return;
   const std::lock_guard lock(tapes().mutex);
   std::erase_if(tapes().all, [&](const auto& tape) { return tape.first == this; });
-  tapes().changes++;
+  changes++;
 }
 
 // What the tape holds of memory that is to be written must keep its value: it moves to a copy.
@@ -84,6 +84,7 @@ void EagerScope::keep_before_write(const Tensor& t) {
 }
 
 void EagerScope::before_write(const Tensor& t, const EagerScope* by) {
+  if (changes.load(std::memory_order_relaxed) == 0) return;
   for (EagerScope* tape : tapes_here()) {
     if (tape == by) continue;
     tape->note_for_undo(const_cast<Tensor&>(t));
