@@ -23,7 +23,7 @@ void order(CpuKernelOf<S>& k, const Machine&) {
   order_rows(k.nest, k.region.reduced);
 }
 
-// A stage that is a function of the nest, also for kernels that run tiles or not.
+// A stage that is a function of the nest; some leave out kernels that run tiles.
 enum class If : uint8_t { any, not_tiled };
 template <auto pass, If runs, class S>
 void run_on_nest(CpuKernelOf<S>& k, const Machine& machine) {
