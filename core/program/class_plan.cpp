@@ -39,8 +39,8 @@ void ClassPlan::derive(const Trace& trace, const InputLayouts& inputs, Kernels& 
 
 KernelPtr ClassPlan::kernel_for(uint32_t line, std::span<const int64_t> symbols) const {
   if (kernels_.empty()) return nullptr;
-  for (const auto& way : kernels_[line].ways)
-    if (KernelPtr kernel = way->kernel_for(symbols)) return kernel;
+  for (const auto& variant : kernels_[line].variants)
+    if (KernelPtr kernel = variant->kernel_for(symbols)) return kernel;
   return nullptr;
 }
 
@@ -61,13 +61,13 @@ void ClassPlan::keep_kernel(const PlannedStep& step, const Kernel& kernel, Lines
   const auto line = static_cast<uint32_t>(step.line);
   kernels_.resize(lines_.nodes.size());
   LineKernels& kept = kernels_[line];
-  if (kept.needs_line || kept.ways.size() == LineKernels::kMost) return;
+  if (kept.needs_line || kept.variants.size() == LineKernels::kMost) return;
   if (!lines.made_) lines.made_ = std::make_shared<LinesOf::Made>(lines_.store, lines.symbols_);
   LinesOf::Made& at_hand = *lines.made_;
-  auto way = kernel.of_class({*at_hand.specialise(lines_.nodes[line]), at_hand.specialise.store(),
+  auto variant = kernel.of_class({*at_hand.specialise(lines_.nodes[line]), at_hand.specialise.store(),
                               layouts(step.first, step.n_inputs, at_hand.sizes),
                               layouts(step.first + step.n_inputs, step.n_outputs, at_hand.sizes), step.epilogue_input});
-  if (!(kept.needs_line = !way)) kept.ways.push_back(std::move(way));
+  if (!(kept.needs_line = !variant)) kept.variants.push_back(std::move(variant));
 }
 
 std::vector<TensorLayout> ClassPlan::layouts(uint32_t first_buffer, uint32_t count, Substitution& sizes) const {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "ir/symbolic/conditions.h"
 #include "ir/stage_traces.h"
+#include "ir/symbolic/conditions.h"
 #include "ir/symbolic/substitution.h"
 #include "program/plan_formulas.h"
 
@@ -50,10 +50,10 @@ class ClassPlan {
   void find_leaders();
   std::vector<TensorLayout> layouts(uint32_t first_buffer, uint32_t count, Substitution& sizes) const;
 
-  // What makes a line's kernels: one for each way in which its sizes were decided upon.
+  // What makes a line's kernels: a variant for each set of decisions about its sizes.
   struct LineKernels {
     static constexpr size_t kMost = 8;
-    std::vector<std::unique_ptr<const KernelOfClass>> ways;
+    std::vector<std::unique_ptr<const KernelOfClass>> variants;
     bool needs_line = false;  // each is prepared
   };
 
