@@ -1,5 +1,5 @@
 // Where values lie in an arena: no two at one place at one time, and how much memory that takes.
-#include "program/arena_plan.h"
+#include "program/arena/arena_plan.h"
 
 #include <gtest/gtest.h>
 

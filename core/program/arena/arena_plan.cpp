@@ -1,4 +1,4 @@
-#include "program/arena_plan.h"
+#include "program/arena/arena_plan.h"
 
 #include <algorithm>
 #include <iterator>
