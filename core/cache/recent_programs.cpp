@@ -7,9 +7,8 @@ namespace {
 
 // What the program keeps while no call runs.
 size_t kept_bytes(const Entry& entry) {
-  size_t bytes = entry.program->constant_bytes();
-  const Store* last = entry.program->trace().store.get();
-  bytes += last->bytes();
+  size_t bytes = entry.program->constant_bytes() + entry.program->plan_bytes();
+  const Store* last = nullptr;
   for (const Trace& t : entry.traces.made())  // those of one compile share a store, or a few
     if (t.store.get() != last) last = t.store.get(), bytes += last->bytes();
   return bytes;

@@ -75,20 +75,31 @@ Trace claim(const Trace& trace, const Executors& executors, const CompileSetting
   return out;
 }
 
-bool is_claimed_as_before(const Trace& claimed, const SizesOfClass& of, const Executors& executors, const Op& region,
+bool is_claimed_as_before(const Node& line, const Store& store, const Executors& executors,
                           const CompileSettings& settings) {
-  ExecutorsOfOps asked(executors);
-  // A view has no kernel, or one that any of ours makes for any size; only the caller's executors are asked about it.
-  const bool asks_of_views =
-      std::any_of(executors.begin(), executors.end(), [](auto& e) { return (e->desc().flags & kMayFail) != 0; });
+  const NodeView view{line, store, settings};
+  const auto claims = [&](auto& e) { return e->may_claim(line.op->name()) && e->claims(view); };
+  const auto by = std::find_if(executors.begin(), executors.end(), claims);
+  return by != executors.end() && (*by)->name() == line.executor;
+}
+
+std::vector<uint32_t> lines_to_ask_again(const Trace& claimed, const Executors& executors, const Op& region) {
+  std::vector<uint32_t> out;
   for (uint32_t i = 0; i < claimed.nodes.size(); i++) {
-    if (claimed.nodes[i]->op == &region || of.plan->alike()[i] != i) continue;
-    if (!asks_of_views && def(*claimed.nodes[i]).view) continue;
-    const Node& n = *(*of.specialise)(claimed.nodes[i]);
-    const Executor* by = first_claimant({n, *claimed.store, settings}, asked.of(*n.op));
-    if (!by || by->name() != n.executor) return false;
+    const Node& n = *claimed.nodes[i];
+    if (n.op == &region) continue;
+    for (const Ref<Executor>& e : executors) {
+      const ExecutorDesc& d = e->desc();
+      const bool is_claimant = e->name() == n.executor, is_callers = d.flags & kMayFail;
+      const bool may_take = is_callers || (!is_claimant && !d.claims_any_size && !def(n).view);
+      if (may_take && e->may_claim(n.op->name())) {
+        out.push_back(i);
+        break;
+      }
+      if (is_claimant) break;
+    }
   }
-  return true;
+  return out;
 }
 
 }  // namespace thunder

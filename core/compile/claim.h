@@ -2,7 +2,6 @@
 #pragma once
 
 #include "executors/executor.h"
-#include "program/class_plan.h"
 
 namespace thunder {
 
@@ -14,9 +13,12 @@ Trace descend(const Trace& trace, const Executors& executors, const CompileSetti
 // stay with it, as do regions. Requires: a trace that descend() made. Throws naming a node that none claims.
 Trace claim(const Trace& trace, const Executors& executors, const CompileSettings& settings);
 
-// Whether each line of a claimed trace but regions would be claimed by its executor if all were asked now: of a trace
-// that was claimed for other sizes of a class. Lines that are alike are asked about once.
-bool is_claimed_as_before(const Trace& claimed, const SizesOfClass& of, const Executors& executors, const Op& region,
+// Whether a line would be claimed by its executor if all were asked now: one that was claimed for other sizes of a
+// class, with numbers.
+bool is_claimed_as_before(const Node& line, const Store& store, const Executors& executors,
                           const CompileSettings& settings);
+// The lines of a claimed trace, but regions, that another executor may take at other sizes: one that comes before the
+// claimant, or an executor of the caller's, whose claims may depend on sizes. Any of ours takes views of any size.
+std::vector<uint32_t> lines_to_ask_again(const Trace& claimed, const Executors& executors, const Op& region);
 
 }  // namespace thunder

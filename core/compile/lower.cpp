@@ -92,50 +92,77 @@ class KernelMaker : public ViewKernels {
 
 namespace {
 
-// Whether the program has the plan that its class shares, so that lines which are alike need one kernel.
-bool shares_plan(const Compilation& c) {
-  const SizesOfClass& of = c.of_class;
-  return of.plan && of.plan->derived() && of.plan->holds_for(of.symbols, c.inputs);
+// Throws where one of these lines of a class is taken at these sizes by another executor than it has: they are then of
+// another class. (Code::declined would ask the other executors for this line alone.)
+void require_same_claims(Compilation& c, std::span<const uint32_t> lines) {
+  if (lines.empty()) return;
+  Specialisation& with_numbers = c.of_class.lines->get();
+  for (const uint32_t line : lines)
+    if (!is_claimed_as_before(*with_numbers(c.trace().nodes[line]), with_numbers.store(), c.executors, c.settings()))
+      fail(Code::invalid_argument, "for these sizes another executor takes a line");
 }
 
-// Kernels of all lines but those that follow another one. False: a line is not taken as its class has it.
-bool make_leaders(const KernelMaker& by, Compilation& c, Kernels& kernels) {
+// Puts the kernels of a plan's leaders that need their lines into `kernels`. False: such a line is not taken as its
+// class has it, or not by a kernel as the plan was made for.
+bool make_leaders(const KernelMaker& by, Compilation& c, const Plan& plan, Kernels& kernels) {
+  const ClassPlan& of = *c.of_class.plan;
   Trace& claimed = c.traces.back();
-  const std::span<const uint32_t> leaders = c.of_class.plan->leaders();
-  for (uint32_t i = 0; i < claimed.nodes.size(); i++) {
-    if (leaders[i] != i) continue;
-    if (KernelPtr kernel = c.of_class.plan->kernel_for(i, c.of_class.symbols)) {
-      kernels.add_laid_out(*claimed.nodes[i], std::move(kernel));
-      continue;
-    }
-    if (def(*claimed.nodes[i]).view) continue;
+  bool all = true;
+  for (const Step& step : plan.steps) {
+    const auto line = static_cast<uint32_t>(step.line);
+    if (!step.node || step.kernel || of.leaders()[line] != line || def(*step.node).view) continue;
     c.check.throw_if_interrupted();
-    const Node& node = *(claimed.nodes[i] = (*c.of_class.specialise)(claimed.nodes[i]));
-    KernelMaker::Made made = by.make_kernel(node, *claimed.store, nullptr);
+    Specialisation& with_numbers = c.of_class.lines->get();
+    const Node& node = *(claimed.nodes[line] = with_numbers(claimed.nodes[line]));
+    const bool fused = node.op == &c.region();
+    if (!fused && !is_claimed_as_before(node, with_numbers.store(), c.executors, c.settings())) return false;
+    KernelMaker::Made made = by.make_kernel(node, with_numbers.store(), nullptr);
     if (!made.kernel || made.by->name() != node.executor) return false;
     kernels.add(node, std::move(made.kernel));
+    all = false;
   }
-  return c.of_class.plan->suits(kernels, claimed);
+  return all || of.suits(plan, kernels, claimed);
 }
 
-// Its kernels and its plan are made for its sizes alone.
-void leave_class(Compilation& c) {
-  c.traces.back() = (*c.of_class.specialise)(c.trace());
-  c.of_class = {};
+// The plan and kernels that sizes of a class have in common. False: the class has no plan, or that does not hold.
+bool lower_by_class(Compilation& c, const std::shared_ptr<const KernelMaker>& by) {
+  ClassPlan& of = *c.of_class.plan;
+  std::optional<Plan> plan = of.plan_for(c.of_class.symbols, c.inputs);
+  if (!plan) return false;
+  require_same_claims(c, of.asked_again());
+  Kernels kernels(by);
+  if (!make_leaders(*by, c, *plan, kernels)) return false;
+  c.of_class.shares_plan = true;
+  c.builder.emplace(c.trace(), std::move(kernels), *c.devices, std::move(*plan));
+  return true;
+}
+
+// Numbers take the symbols' place in all lines.
+void put_numbers(Compilation& c) {
+  ClassPlan& of = *c.of_class.plan;
+  const auto is_first = [&](uint32_t line) { return of.alike()[line] == line; };
+  if (!of.derived()) {
+    std::vector<uint32_t> asked = lines_to_ask_again(c.trace(), c.executors, c.region());
+    std::erase_if(asked, [&](uint32_t line) { return !is_first(line); });
+    of.ask_again(std::move(asked));
+  }
+  std::vector<uint32_t> asked(of.asked_again().begin(), of.asked_again().end());
+  for (uint32_t i = 0; i < c.trace().nodes.size(); i++)
+    if (is_first(i) && c.trace().nodes[i]->op != &c.region() && !def(*c.trace().nodes[i]).view) asked.push_back(i);
+  require_same_claims(c, asked);
+  c.traces.back() = c.of_class.lines->get()(c.trace());
 }
 
 }  // namespace
 
 void lower(Compilation& c) {
-  auto maker = std::make_unique<const KernelMaker>(c.executors, c.settings());
+  auto maker = std::make_shared<const KernelMaker>(c.executors, c.settings());
   const KernelMaker& by = *maker;
-  Kernels kernels(std::move(maker));
-  if ((c.of_class.shares_plan = shares_plan(c))) {
-    if (make_leaders(by, c, kernels)) return void(c.builder.emplace(c.trace(), std::move(kernels), *c.devices));
-    leave_class(c);
-    return lower(c);
+  if (c.of_class.plan) {
+    if (lower_by_class(c, maker)) return;
+    put_numbers(c);
   }
-  if (c.of_class.specialise) c.traces.back() = (*c.of_class.specialise)(c.trace());
+  Kernels kernels(std::move(maker));
   const Trace& claimed = c.trace();
   std::vector<const Node*> nodes, todo(claimed.nodes.rbegin(), claimed.nodes.rend());
   while (!todo.empty()) {

@@ -63,7 +63,7 @@ void schedule(Compilation& c) { c.builder->adapt_kernels_to_layouts(c.settings()
 void join(Compilation& c) { c.builder->join_steps(); }
 void emit(Compilation& c) { c.builder->finish(c.check); }
 void link(Compilation& c) {
-  c.program = c.builder->link(StageTraces({c.traces.front()}, c.earlier), c.fixed, *c.threads);
+  c.program = c.builder->link(StageTraces({c.traces.front()}, c.earlier), c.of_class, c.fixed, *c.threads);
 }
 void record_graph(Compilation& c) {
   if (c.settings().use_cudagraphs) c.program->enable_recording();

@@ -79,6 +79,7 @@ Status* end_started(const Kernel& kernel, const Launch* launch) {
 ExecutorDesc collectives_executor(Devices& devices) {
   return {.name = std::string(kCollectivesExecutor),
           .any_device = true,
+          .claims_any_size = true,
           .user = &devices,
           .claim = claim,
           .prepare = prepare};

@@ -24,6 +24,8 @@ struct ExecutorDesc {
   uint32_t flags = 0;            // of all its kernels (KernelFlag)
   // Whether it is asked about nodes on every device; false: only about those whose tensors are all on the CPU.
   bool any_device = false;
+  // Whether its claims depend on ops, dtypes and devices alone: who takes a line at one size takes it at all.
+  bool claims_any_size = false;
   void* user = nullptr;
   // Pure. False: the node descends into its decomposition. Null: it claims all of `ops`.
   bool (*claim)(const NodeView&, void* user) = nullptr;

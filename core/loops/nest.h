@@ -159,4 +159,39 @@ struct IndexError {
 template <class S>
 std::string print(const NestOf<S>& nest);
 
+// Gives a copy other sizes. `f`: the new one of a size.
+template <class To, class S, class F>
+void set_sizes(const NestOf<S>& from, NestOf<To>& to, const F& f) {
+  const auto set = [&](const std::vector<S>& all, std::vector<To>& out) {
+    for (size_t i = 0; i < all.size(); i++) out[i] = f(all[i]);
+  };
+  set(from.extents, to.extents);
+  for (size_t i = 0; i < from.maps.size(); i++) set(from.maps[i], to.maps[i]);
+  for (size_t i = 0; i < from.exprs.size(); i++)
+    to.exprs[i].offset = f(from.exprs[i].offset), to.exprs[i].bound = f(from.exprs[i].bound);
+  for (size_t i = 0; i < from.stores.size(); i++) {
+    const OutputOf<S>& s = from.stores[i];
+    to.stores[i].offset = f(s.offset);
+    for (size_t k = 0; k < s.only.size(); k++)
+      to.stores[i].only[k].begin = f(s.only[k].begin), to.stores[i].only[k].end = f(s.only[k].end);
+  }
+}
+
+// A copy with sizes of another type: numbers in the place of formulas, or formulas compiled.
+template <class To, class S, class F>
+void copy_with_sizes(const NestOf<S>& from, NestOf<To>& to, const F& f) {
+  to.outer = from.outer, to.inner = from.inner, to.backwards = from.backwards, to.partial = from.partial;
+  to.buffers = from.buffers, to.passes = from.passes;
+  to.extents.resize(from.extents.size());
+  to.maps.reserve(from.maps.size()), to.exprs.reserve(from.exprs.size()), to.stores.reserve(from.stores.size());
+  for (const MapOf<S>& m : from.maps) to.maps.emplace_back().resize(m.size());
+  for (const ExprOf<S>& e : from.exprs)
+    to.exprs.push_back({e.fn, e.dtype, e.in, e.count, e.buffer, e.map, {}, e.axis, {}, e.number, e.axes, e.level});
+  for (const OutputOf<S>& s : from.stores) {
+    OutputOf<To>& out = to.stores.emplace_back(OutputOf<To>{s.value, s.kind, s.buffer, s.map, {}, {}});
+    for (const IntervalOf<S>& only : s.only) out.only.push_back({only.axis, {}, {}});
+  }
+  set_sizes(from, to, f);
+}
+
 }  // namespace thunder::loops

@@ -53,6 +53,17 @@ struct LoweredRegionOf {
 };
 using LoweredRegion = LoweredRegionOf<int64_t>;
 
+// A copy with sizes of another type. `f`: the new one of a size.
+template <class To, class S, class F>
+LoweredRegionOf<To> with_sizes(const LoweredRegionOf<S>& from, const F& f) {
+  LoweredRegionOf<To> to;
+  copy_with_sizes(from.nest, to.nest, f);
+  to.reduced = from.reduced, to.device = from.device, to.on_host = from.on_host, to.tiles = from.tiles;
+  for (const ColumnSumOf<S>& s : from.sums) to.sums.push_back({s.argument, f(s.elements), s.dtype});
+  for (const BoundsCheckOf<S>& c : from.checks) to.checks.push_back({c.op, c.dim, f(c.size)});
+  return to;
+}
+
 // The error of a run that reported such an index, or division. Owned.
 Status* index_error_status(const std::vector<BoundsCheck>& checks, const IndexError& index_error);
 

@@ -48,7 +48,7 @@ class LauncherOfClass {
  public:
   virtual ~LauncherOfClass() = default;
   // `values`: of the formulas that Target::of_class() added.
-  virtual KernelPtr launcher_for(std::span<const int64_t> values) const = 0;
+  virtual KernelPtr launcher_for(std::shared_ptr<const std::vector<int64_t>> values) const = 0;
 };
 
 // There is one target for each kind of device. Any thread may call any of its functions, several at a time.

@@ -25,8 +25,10 @@ void prepare_step(const Step& step, F&& f) {
 
 }  // namespace
 
-ProgramBuilder::ProgramBuilder(const Trace& trace, Kernels kernels, Devices& devices)
-    : trace_(trace), kernels_(std::move(kernels)), devices_(devices) {}
+ProgramBuilder::ProgramBuilder(const Trace& trace, Kernels kernels, Devices& devices, std::optional<Plan> plan)
+    : trace_(trace), kernels_(std::move(kernels)), devices_(devices), is_planned_(plan.has_value()) {
+  if (plan) plan_ = std::move(*plan);
+}
 
 void ProgramBuilder::choose_memory_formats(const InputLayouts& inputs) {
   channels_last_ = find_channels_last(trace_, inputs, kernels_);
@@ -35,34 +37,46 @@ void ProgramBuilder::choose_memory_formats(const InputLayouts& inputs) {
 void ProgramBuilder::plan_memory(const InputLayouts& inputs, bool epilogues, SizesOfClass& of) {
   const PlanOptions options{epilogues, channels_last_};
   if (of.plan && !of.plan->derived()) {
-    of.plan->derive(trace_, inputs, kernels_, options);
-    of.shares_plan = of.plan->holds_for(of.symbols, inputs);
+    of.plan->derive(trace_, of.symbols, inputs, kernels_, options);
+    std::optional<Plan> shared = of.plan->plan_for(of.symbols, inputs);
+    if ((of.shares_plan = is_planned_ = shared.has_value())) plan_ = std::move(*shared);
   }
-  plan_ = of.shares_plan ? of.plan->plan(trace_, of.symbols)
-                         : plan_formulas(trace_, inputs, kernels_, options).plan(trace_, {});
+  if (!is_planned_) {
+    const PlanFormulas made = plan_formulas(trace_, inputs, kernels_, options);
+    plan_ = made.plan(trace_.nodes, made.formulas.evaluate({}));
+  }
   plan_.channels_last = std::move(channels_last_);
   accelerators_ = accelerators_of(plan_, devices_);
 }
 
-void ProgramBuilder::adapt_step_to_layouts(Step& step, std::span<const Buffer> layouts,
-                                           const CompileSettings& settings, const Kernel* leader,
-                                           const SizesOfClass& of, ClassPlan::LinesOf& lines) {
-  step.kernel = leader ? leader->another() : kernels_.take_laid_out(*step.node);
-  const bool ready = step.kernel != nullptr;
-  if (leader && ready) step.kernel->add_flags(leader->flags());
-  if (!ready && of.specialise) step.node = (*of.specialise)(step.node);
-  if (!ready) step.kernel = kernels_.take_kernel(*step.node, *trace_.store);
+void ProgramBuilder::prepare_step_of(Step& step, const CompileSettings& settings, const SizesOfClass& of,
+                                     ClassPlan::LinesOf& lines) {
+  if (of.shares_plan) step.node = of.lines->get()(step.node);
+  const Store& store = of.shares_plan ? of.lines->get().store() : *trace_.store;
+  step.kernel = kernels_.take_kernel(*step.node, store);
+  std::vector<Buffer> layouts;
+  for (uint32_t b = step.first; b < step.first + step.n_inputs + step.n_outputs; b++)
+    layouts.push_back(buffer_of(plan_, plan_.buffers[b]));
+  const std::span<const Buffer> all(layouts);
   const NodeView view{*step.node,
-                      *trace_.store,
+                      store,
                       settings,
-                      layouts.subspan(step.first, step.n_inputs),
-                      layouts.subspan(step.first + step.n_inputs, step.n_outputs),
+                      all.first(step.n_inputs),
+                      all.subspan(step.n_inputs),
                       step.epilogue_input,
                       of.plan != nullptr};
-  if (!ready) prepare_step(step, [&] { step.kernel->adapt_to_layouts(view); });
-  if (!ready && of.shares_plan) of.plan->keep_kernel(step, *step.kernel, lines);
-  step.call = step.kernel->call();
-  step.scratch_bytes = step.kernel->scratch();
+  prepare_step(step, [&] { step.kernel->adapt_to_layouts(view); });
+  if (of.shares_plan) of.plan->keep_kernel(step, *step.kernel, lines);
+  are_finished_ = false;
+}
+
+// A kernel that packs what is frozen has that of one step.
+bool ProgramBuilder::may_share(const Step& step, const Kernel& kernel) const {
+  if (!kernel.has(kShareable) || !kernel.has(kPacks)) return kernel.has(kShareable);
+  const std::span<const BufferPlan> inputs = std::span(plan_.buffers).subspan(step.first, step.n_inputs);
+  return std::none_of(inputs.begin(), inputs.end(), [&](const BufferPlan& b) {
+    return b.place == Place::constant || (b.place == Place::input && plan_.inputs[b.index].frozen);
+  });
 }
 
 // An epilogue runs inside the step before it, and is no step of its own. All steps on the CPU use the same scratch
@@ -73,21 +87,25 @@ void ProgramBuilder::adapt_kernels_to_layouts(const CompileSettings& settings, c
   std::vector<int64_t> scratch, behind;  // by arena: where scratch begins; where that of the step before ends
   for (const DeviceArena& a : plan_.arenas) scratch.push_back(static_cast<int64_t>(a.bytes));
   behind = scratch;
-  std::vector<Buffer> layouts;
-  for (const BufferPlan& b : plan_.buffers) layouts.push_back(buffer_of(plan_, b));
-  std::vector<Step> steps;
+  size_t kept = 0;  // of the steps, so far
   ClassPlan::LinesOf lines(of.symbols);
-  std::vector<const Kernel*> by_line(of.shares_plan ? trace_.nodes.size() : 0);
+  std::vector<std::shared_ptr<Kernel>> by_line(of.shares_plan ? trace_.nodes.size() : 0);
   for (size_t number = 0; number < plan_.steps.size(); number++) {
     Step& step = plan_.steps[number];
     Accelerator* const accelerator = accelerators_[step.arena];
     if (!step.node && accelerator) step.call = {run_copy_on_device, accelerator};
     if (step.node) {
       const auto line = static_cast<size_t>(step.line);
-      const Kernel* const leader = by_line.empty() ? nullptr : by_line[of.plan->leaders()[line]];
-      if (!leader) check.at("prepare", number, plan_.steps.size());
-      adapt_step_to_layouts(step, layouts, settings, leader, of, lines);
-      if (!by_line.empty()) by_line[line] = step.kernel.get();
+      const uint32_t leader = by_line.empty() ? 0 : of.plan->leaders()[line];
+      if (!by_line.empty() && by_line[leader] && may_share(step, *by_line[leader])) step.kernel = by_line[leader];
+      if (!step.kernel) {
+        check.at("prepare", number, plan_.steps.size());
+        prepare_step_of(step, settings, of, lines);
+      }
+      if (!by_line.empty()) by_line[line] = step.kernel;
+      step.call = step.kernel->call();
+      step.scratch_bytes = step.kernel->scratch();
+      are_finished_ = are_finished_ && !accelerator;
     }
     const bool is_epilogue = step.kernel && step.kernel->runs_tiles();
     if (!accelerator || is_epilogue) {
@@ -97,10 +115,14 @@ void ProgramBuilder::adapt_kernels_to_layouts(const CompileSettings& settings, c
       size_t& bytes = plan_.arenas[step.arena].bytes;
       bytes = std::max(bytes, static_cast<size_t>(behind[step.arena]));
     }
-    if (is_epilogue) steps.back().epilogue = static_cast<int32_t>(plan_.epilogues.size());
-    (is_epilogue ? plan_.epilogues : steps).push_back(std::move(step));
+    if (is_epilogue) {
+      plan_.steps[kept - 1].epilogue = static_cast<int32_t>(plan_.epilogues.size());
+      plan_.epilogues.push_back(std::move(step));
+    } else if (kept++ != number) {
+      plan_.steps[kept - 1] = std::move(step);
+    }
   }
-  plan_.steps = std::move(steps);
+  plan_.steps.resize(kept);
   finish_steps(false, check);
   for (uint32_t i = 0; i < plan_.arenas.size(); i++)
     if (accelerators_[i]) place_scratch(plan_, i);
@@ -108,6 +130,7 @@ void ProgramBuilder::adapt_kernels_to_layouts(const CompileSettings& settings, c
 
 // Finishes the steps of compiled kernels, which other threads compile meanwhile, or all other steps.
 void ProgramBuilder::finish_steps(bool compiled, InterruptCheck& check) {
+  if (are_finished_) return;
   const size_t total = plan_.steps.size() + plan_.epilogues.size();
   size_t done = 0;
   for (std::vector<Step>* all : {&plan_.steps, &plan_.epilogues})
@@ -154,10 +177,12 @@ void ProgramBuilder::join_steps() {
 
 void ProgramBuilder::finish(InterruptCheck& check) { finish_steps(true, check); }
 
-std::unique_ptr<Program> ProgramBuilder::link(StageTraces written, std::span<void* const> fixed,
+std::unique_ptr<Program> ProgramBuilder::link(StageTraces traces, const SizesOfClass& of, std::span<void* const> fixed,
                                               ThreadPool& threads) {
-  return std::make_unique<Program>(std::move(trace_), std::move(written), std::move(kernels_), std::move(plan_), fixed,
-                                   devices_, threads);
+  if (of.shares_plan) traces = StageTraces({}, of.traces);
+  else traces.made().push_back(std::move(trace_));
+  return std::make_unique<Program>(std::move(traces), Program::Needed{kernels_.views(), of.lines}, std::move(plan_),
+                                   fixed, devices_, threads);
 }
 
 }  // namespace thunder

@@ -11,8 +11,9 @@ namespace thunder {
 // error is thrown as fail_to_prepare() says.
 class ProgramBuilder {
  public:
-  // Requires: a claimed trace, and the kernels of all its nodes but views.
-  ProgramBuilder(const Trace& trace, Kernels kernels, Devices& devices);
+  // Requires: a claimed trace, and the kernels of all its nodes but views. `plan`: of the class of sizes that it is of,
+  // whose steps may have kernels. None: it is made.
+  ProgramBuilder(const Trace& trace, Kernels kernels, Devices& devices, std::optional<Plan> plan = {});
 
   // Finds the results that are to lie as [N, H, W, C].
   void choose_memory_formats(const InputLayouts& inputs);
@@ -27,20 +28,23 @@ class ProgramBuilder {
   void join_steps();
   // Waits for the kernels that are being compiled.
   void finish(InterruptCheck& check);
-  // Binds what stays the same between calls, and runs what runs once. `written`: the first is the user's trace.
-  // `fixed`: the addresses of the last inputs, whose memory is the same at every call.
-  std::unique_ptr<Program> link(StageTraces written, std::span<void* const> fixed, ThreadPool& threads);
+  // Binds what stays the same between calls, and runs what runs once. `traces`: the first is the user's, the last one
+  // the builder's. `fixed`: the addresses of the last inputs, whose memory is the same at every call.
+  std::unique_ptr<Program> link(StageTraces traces, const SizesOfClass& of, std::span<void* const> fixed,
+                                ThreadPool& threads);
 
  private:
-  void adapt_step_to_layouts(Step& step, std::span<const Buffer> layouts, const CompileSettings& settings,
-                             const Kernel* leader, const SizesOfClass& of, ClassPlan::LinesOf& lines);
+  void prepare_step_of(Step& step, const CompileSettings& settings, const SizesOfClass& of, ClassPlan::LinesOf& lines);
+  bool may_share(const Step& step, const Kernel& kernel) const;
   void finish_steps(bool compiled, InterruptCheck& check);
 
   Trace trace_;
   Kernels kernels_;
   std::vector<ValueId> channels_last_;  // sorted
   Plan plan_;
+  bool are_finished_ = true;  // all kernels
   Devices& devices_;
+  bool is_planned_;
   std::vector<Accelerator*> accelerators_;  // by arena; the CPU's is null
 };
 

@@ -11,19 +11,15 @@ namespace thunder {
 
 ClassPlan::ClassPlan(const Trace& lines) : lines_(lines), alike_(first_alike(lines)) {}
 
-bool ClassPlan::holds_for(std::span<const int64_t> symbols, const InputLayouts& inputs) const {
-  return formulas_ && conditions_.hold_for(symbols) && formulas_->fits(inputs, symbols);
+bool ClassPlan::suits(const Plan& plan, const Kernels& kernels, const Trace& trace) const {
+  return std::all_of(plan.steps.begin(), plan.steps.end(), [&](const Step& step) {
+    const auto line = static_cast<size_t>(step.line);
+    return !step.node || step.kernel || leaders_[line] != line || kernels.answers(*trace.nodes[line]) == answers_[line];
+  });
 }
 
-bool ClassPlan::suits(const Kernels& kernels, const Trace& trace) const {
-  for (uint32_t i = 0; i < trace.nodes.size(); i++) {
-    const Node& n = *trace.nodes[i];
-    if (leaders_[i] == i && !kernels.has_laid_out(n) && kernels.answers(n) != answers_[i]) return false;
-  }
-  return true;
-}
-
-void ClassPlan::derive(const Trace& trace, const InputLayouts& inputs, Kernels& kernels, const PlanOptions& options) {
+void ClassPlan::derive(const Trace& trace, std::span<const int64_t> symbols, const InputLayouts& inputs,
+                       Kernels& kernels, const PlanOptions& options) {
   derived_ = true;
   const auto wants = [&](const Node* n) { return kernels.memory_format(*n) == MemoryFormat::channels_last; };
   if (std::any_of(trace.nodes.begin(), trace.nodes.end(), wants)) return;
@@ -33,14 +29,34 @@ void ClassPlan::derive(const Trace& trace, const InputLayouts& inputs, Kernels& 
   if (!reads.noted().empty()) return;
   formulas_ = std::move(made);
   conditions_ = Conditions(reads.conditions());
+  formulas_->keep_order(formulas_->plan(lines_.nodes, formulas_->formulas.evaluate(symbols)));
   for (const Node* n : trace.nodes) answers_.push_back(kernels.answers(*n));
+  kernels_.resize(lines_.nodes.size());
   find_leaders();
 }
 
-KernelPtr ClassPlan::kernel_for(uint32_t line, std::span<const int64_t> symbols) const {
-  if (kernels_.empty()) return nullptr;
-  for (const auto& variant : kernels_[line].variants)
-    if (KernelPtr kernel = variant->kernel_for(symbols)) return kernel;
+std::optional<Plan> ClassPlan::plan_for(std::span<const int64_t> symbols, const InputLayouts& inputs) const {
+  if (!formulas_ || !conditions_.hold_for(symbols)) return {};
+  const std::vector<int64_t> values = formulas_->formulas.evaluate(symbols);
+  if (!formulas_->fits(inputs, values)) return {};
+  Plan plan = formulas_->plan(lines_.nodes, values);
+  for (Step& step : plan.steps)
+    if (step.node && leaders_[static_cast<size_t>(step.line)] == static_cast<uint32_t>(step.line))
+      step.kernel = kernel_for(plan, step, symbols);
+  return plan;
+}
+
+std::shared_ptr<Kernel> ClassPlan::kernel_for(const Plan& plan, const Step& step,
+                                              std::span<const int64_t> symbols) const {
+  const LineKernels& kept = kernels_[static_cast<size_t>(step.line)];
+  if (kept.variants.empty()) return nullptr;
+  SmallVector<Buffer, 16> buffers;
+  for (uint32_t b = step.first; b < step.first + step.n_inputs + step.n_outputs; b++)
+    buffers.push_back(buffer_of(plan, plan.buffers[b]));
+  const std::span<const Buffer> all(buffers.data(), buffers.size());
+  const SizedLine line{symbols, all.first(step.n_inputs), all.subspan(step.n_inputs)};
+  for (const auto& variant : kept.variants)
+    if (std::shared_ptr<Kernel> kernel = variant->kernel_for(line)) return kernel->add_flags(kept.flags), kernel;
   return nullptr;
 }
 
@@ -59,14 +75,15 @@ struct ClassPlan::LinesOf::Made {
 
 void ClassPlan::keep_kernel(const PlannedStep& step, const Kernel& kernel, LinesOf& lines) {
   const auto line = static_cast<uint32_t>(step.line);
-  kernels_.resize(lines_.nodes.size());
   LineKernels& kept = kernels_[line];
   if (kept.needs_line || kept.variants.size() == LineKernels::kMost) return;
   if (!lines.made_) lines.made_ = std::make_shared<LinesOf::Made>(lines_.store, lines.symbols_);
   LinesOf::Made& at_hand = *lines.made_;
+  kept.flags = kernel.flags();
   auto variant = kernel.of_class({*at_hand.specialise(lines_.nodes[line]), at_hand.specialise.store(),
                               layouts(step.first, step.n_inputs, at_hand.sizes),
-                              layouts(step.first + step.n_inputs, step.n_outputs, at_hand.sizes), step.epilogue_input});
+                              layouts(step.first + step.n_inputs, step.n_outputs, at_hand.sizes), step.epilogue_input,
+                              lines_.nodes[line]});
   if (!(kept.needs_line = !variant)) kept.variants.push_back(std::move(variant));
 }
 

@@ -96,6 +96,8 @@ void Program::release_idle_memory() noexcept {
 
 std::unique_ptr<Program::Frame> Program::make_frame() const {
   auto frame = std::make_unique<Frame>();
+  frame->buffers.reserve(plan_.buffers.size());
+  frame->launches.reserve(plan_.steps.size());
   for (const BufferPlan& b : plan_.buffers) {
     Buffer buffer = buffer_of(plan_, b);
     if (b.rank >= 0 && b.place == Place::constant) buffer.data = constants_[b.index]->data() + b.offset;

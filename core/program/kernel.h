@@ -52,6 +52,8 @@ struct LineView {
   const Store& store;
   std::vector<TensorLayout> inputs, outputs;  // in the order of Launch
   int32_t epilogue_input = -1;  // as NodeView::epilogue_input
+  // The same line with the symbols of its class; it lives as long as programs of the class.
+  const Node* of_class = nullptr;
 };
 
 enum KernelFlag : uint32_t {
@@ -62,6 +64,8 @@ enum KernelFlag : uint32_t {
   kRunsEpilogue = 1 << 17,  // runs the launch's epilogue on each tile of its first result
   kRunsTiles = 1 << 18,     // may be such an epilogue: adapt_to_layouts looks whether it can
   kStarts = 1 << 19,  // only starts what it does: its operands are read as long as its results live
+  kPacks = 1 << 20,   // packs frozen inputs
+  kShareable = 1 << 21,  // steps whose lines are alike, and whose tensors lie alike, may have one kernel
 };
 
 // The function that a step calls. It is the hot path: no handles, no allocation, no exceptions. Any number of threads
@@ -95,8 +99,6 @@ class Kernel {
   virtual MemoryFormat memory_format() const { return MemoryFormat::contiguous; }
   // Called once memory is planned: adapts it to the layouts. May be called again, for others.
   virtual void adapt_to_layouts(const NodeView&) {}
-  // Another one of it, for a line that is like its own and whose tensors lie as its own do. Null: prepare one.
-  virtual std::unique_ptr<Kernel> another() const { return nullptr; }
   // What makes kernels as this one, which is laid out and finished, for other sizes. `line`: its own, whose sizes are
   // formulas that have its own as their values at hand. Null: each is prepared.
   virtual std::unique_ptr<const KernelOfClass> of_class(const LineView& /*line*/) const { return nullptr; }
@@ -115,8 +117,8 @@ class Kernel {
   virtual void finish_compiling() {}
   // The time in which a library made plans in another thread, concurrently with the rest of the compile.
   virtual double plan_ms() const { return 0; }
-  // Packs frozen inputs, which alone have data in the launch: called when the program is made, and again whenever they
-  // were written. The result is how many bytes it keeps of them, which count as the program's memory.
+  // With kPacks. Packs frozen inputs, which alone have data in the launch: called when the program is made, and again
+  // whenever they were written. The result is how many bytes it keeps of them, which count as the program's memory.
   virtual size_t prepack(const Launch*) { return 0; }
   // Why no CUDA graph can hold it, if it may fail when it runs.
   virtual const char* unrecordable() const { return "is run by a function of the caller's"; }
@@ -143,12 +145,18 @@ class Kernel {
 
 using KernelPtr = std::unique_ptr<Kernel>;
 
+// The sizes for which a line of a class needs a kernel.
+struct SizedLine {
+  std::span<const int64_t> symbols;
+  std::span<const Buffer> inputs, outputs;  // without memory, in the order of Launch
+};
+
 // Makes kernels of one line for the sizes of a class, without the line. One thread at a time.
 class KernelOfClass {
  public:
   virtual ~KernelOfClass() = default;
-  // A kernel that is laid out and finished, for these values of the symbols. Null: the sizes lead to other decisions.
-  virtual KernelPtr kernel_for(std::span<const int64_t> symbols) const = 0;
+  // A kernel that is laid out; on a device it is still to be finished. Null: the sizes lead to other decisions.
+  virtual KernelPtr kernel_for(const SizedLine& line) const = 0;
 };
 
 // A kernel that runs on each tile of a step's first result as soon as that is computed, while it is in the caches.

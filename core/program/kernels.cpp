@@ -14,11 +14,6 @@ KernelPtr Kernels::take_kernel(const Node& node, const Store& store) {
   return kernel;
 }
 
-KernelPtr Kernels::take_laid_out(const Node& node) {
-  const auto it = laid_out_.find(&node);
-  return it == laid_out_.end() ? nullptr : std::move(it->second);
-}
-
 const Kernel* Kernels::find(const Node& node) const {
   const auto line = nodes_.find(&node);
   const auto it = of_.find(line == nodes_.end() ? &node : line->second);

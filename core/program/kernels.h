@@ -21,13 +21,9 @@ class ViewKernels {
 
 class Kernels {
  public:
-  explicit Kernels(std::unique_ptr<const ViewKernels> views) : views_(std::move(views)) {}
+  explicit Kernels(std::shared_ptr<const ViewKernels> views) : views_(std::move(views)) {}
+  const std::shared_ptr<const ViewKernels>& views() const { return views_; }
   void add(const Node& node, KernelPtr kernel) { of_[&node] = std::move(kernel); }
-  // One that is laid out and finished.
-  void add_laid_out(const Node& node, KernelPtr kernel) { laid_out_[&node] = std::move(kernel); }
-  // Null: the node has no such kernel. It is handed over, once.
-  KernelPtr take_laid_out(const Node& node);
-  bool has_laid_out(const Node& node) const { return laid_out_.count(&node) != 0; }
   // Hands over a node's kernel, once. Throws.
   KernelPtr take_kernel(const Node& node, const Store& store);
 
@@ -46,8 +42,8 @@ class Kernels {
  private:
   const Kernel* find(const Node& node) const;
 
-  std::unique_ptr<const ViewKernels> views_;  // outlives the kernels, and has what they need
-  std::unordered_map<const Node*, KernelPtr> of_, laid_out_;
+  std::shared_ptr<const ViewKernels> views_;  // outlives the kernels, and has what they need
+  std::unordered_map<const Node*, KernelPtr> of_;
   std::unordered_map<const Node*, const Node*> nodes_;  // of lines with symbols
 };
 

@@ -65,7 +65,8 @@ class Planner {
     roots_.resize(trace_);
     for (uint32_t i = 0; i < trace_.inputs.size(); i++) {
       const ValueId v = trace_.inputs[i].value;
-      plan_.inputs.push_back({{}, {}, false, donated_[i] && is_whole(i)});
+      plan_.inputs.push_back({{}, {}, false, donated_[i] && is_whole(i), trace_.inputs[i].frozen});
+      plan_.input_types.emplace_back(type(v), plan_.formulas);
       std::vector<FormulaRef>& strides = plan_.input_strides.emplace_back();
       for (Dim d : strides_[i]) strides.push_back(plan_.formulas.add(d));
       locations_[v] = {v, 0, strides_[i]};
@@ -252,7 +253,7 @@ class Planner {
   void place_outputs() {
     for (uint32_t i = 0; i < trace_.outputs.size(); i++) {
       const ValueId v = trace_.outputs[i];
-      plan_.outputs.push_back(v);
+      plan_.outputs.emplace_back(type(v), plan_.formulas);
       const ValueId root = locations_[v].root;
       if (is_unplaced_root(root) && covers_root(v, root))
         roots_[root] = {Place::output, i, 0, true, roots_[root].made, roots_[root].last_use};
@@ -285,7 +286,7 @@ PlanFormulas plan_formulas(const Trace& trace, const InputLayouts& inputs, const
 Buffer buffer_of(const Plan& plan, const BufferPlan& b) {
   Buffer buffer;
   buffer.shape = plan.layouts.data() + b.layout;
-  buffer.strides = buffer.shape + std::max(b.rank, 0);
+  buffer.strides = buffer.shape + std::max<int32_t>(b.rank, 0);
   buffer.rank = b.rank;
   buffer.dtype = b.dtype;
   buffer.device = b.device;

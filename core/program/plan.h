@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "program/arena_plan.h"
+#include "program/arena/arena_plan.h"
 #include "program/kernel.h"
 #include "tensor/tensor.h"
 
@@ -12,16 +12,18 @@ namespace thunder {
 // The kind of memory that holds a buffer.
 enum class Place : uint8_t { arena, input, output, constant };
 
+// There are thousands in a program: its members are ordered to leave no gap.
 struct BufferPlan {
-  Place place = Place::arena;
-  uint32_t index = 0;    // which input, output, or arena (of the arena itself, and of its constants)
   int64_t offset = 0;    // bytes from the start of the arena, the constants, or the tensor's first element
+  uint32_t index = 0;    // which input, output, or arena (of the arena itself, and of its constants)
+  uint32_t layout = 0;   // where its sizes, then its strides begin in Plan::layouts
+  int32_t request = -1;  // of the arena: which of its requests; -1: none
   DType dtype = DType::none;
   Device device = Device::cpu;
-  int32_t rank = 0;      // -1: absent
-  uint32_t layout = 0;   // where its sizes, then its strides begin in Plan::layouts
-  int64_t request = -1;  // of the arena: which of its requests; -1: none
+  Place place = Place::arena;
+  int8_t rank = 0;       // -1: absent
 };
+static_assert(sizeof(BufferPlan) == 32);
 
 // What a plan says of a step before it has a kernel.
 struct PlannedStep {
@@ -40,7 +42,7 @@ struct Step : PlannedStep {
   size_t scratch_bytes = 0;
   uint32_t follows = 0;  // how many steps before it is the one whose launch computes it too; 0: none
   const Node* node = nullptr;  // that line; null: a copy
-  KernelPtr kernel;  // of the node
+  std::shared_ptr<Kernel> kernel;  // of the node; steps of lines that are alike may have one
   KernelPtr joined;  // runs in its place, and computes the steps that follow it too; null: it is alone, or follows
   int32_t epilogue = -1;  // index in Plan::epilogues, or -1
 };
@@ -51,6 +53,7 @@ struct InputPlan {
   Sizes strides;
   bool written = false;
   bool donated = false;  // once it has been read for the last time, its memory is the program's
+  bool frozen = false;   // as the trace's: what depends on such inputs alone is computed once
 };
 
 // How the inputs of a trace come to its program.

@@ -11,15 +11,16 @@ namespace {
 // Makes a plan of formulas and their values.
 class Numbers {
  public:
-  Numbers(const PlanFormulas& of, const Trace& trace, std::span<const int64_t> symbols)
-      : of_(of), trace_(trace), values_(of.formulas.evaluate(symbols)) {}
+  Numbers(const PlanFormulas& of, std::span<const Node* const> lines, std::span<const int64_t> values)
+      : of_(of), lines_(lines), values_(values) {}
 
   Plan plan() {
     out_.constant_steps = of_.constant_steps, out_.may_fail = of_.may_fail, out_.in_donated = of_.in_donated;
     out_.layouts.reserve(of_.layouts.size());
     for (const FormulaRef& f : of_.layouts) out_.layouts.push_back(number(f));
     add_inputs();
-    for (ValueId v : of_.outputs) out_.outputs.emplace_back(trace_.type(v));
+    out_.outputs.reserve(of_.outputs.size());
+    for (const TypeFormulas& t : of_.outputs) out_.outputs.emplace_back(type(t));
     place_requests();
     add_buffers();
     add_steps();
@@ -29,13 +30,25 @@ class Numbers {
  private:
   int64_t number(const FormulaRef& f) const { return Formulas::value(f, values_); }
 
+  TensorType type(const TypeFormulas& t) const {
+    TensorType out = t.type;
+    for (const FormulaRef& f : t.shape) out.shape.push_back(number(f));
+    return out;
+  }
+
   void add_inputs() {
     out_.inputs = of_.inputs;
     for (size_t i = 0; i < of_.inputs.size(); i++) {
       InputPlan& input = out_.inputs[i];
-      input.type = trace_.type(trace_.inputs[i].value);
+      input.type = type(of_.input_types[i]);
       for (const FormulaRef& f : of_.input_strides[i]) input.strides.push_back(number(f));
     }
+  }
+
+  size_t place(DeviceArena& a) const {
+    if (a.device != Device::cpu) return place_tightly(a.requests);
+    const std::optional<size_t> bytes = of_.order ? of_.order->place(a.requests) : std::nullopt;
+    return bytes ? *bytes : place_in_order(a.requests);
   }
 
   void place_requests() {
@@ -46,7 +59,7 @@ class Numbers {
         const int64_t bytes = number(of_.bytes[i][k]);
         a.requests[k].bytes = aligned(static_cast<size_t>(std::max<int64_t>(1, bytes)));
       }
-      a.bytes = a.device == Device::cpu ? place_in_order(a.requests) : place_tightly(a.requests);
+      a.bytes = place(a);
       int64_t end = 0;
       std::vector<int64_t>& starts = constants_.emplace_back();
       for (size_t k = 0; i < of_.constant_bytes.size() && k < of_.constant_bytes[i].size(); k++) {
@@ -80,21 +93,20 @@ class Numbers {
       Step& step = out_.steps.emplace_back();
       static_cast<PlannedStep&>(step) = planned;
       if (planned.line < 0) step.call.run = run_copy;
-      else step.node = trace_.nodes[static_cast<size_t>(planned.line)];
+      else step.node = lines_[static_cast<size_t>(planned.line)];
     }
   }
 
   const PlanFormulas& of_;
-  const Trace& trace_;
-  const std::vector<int64_t> values_;
+  const std::span<const Node* const> lines_;
+  const std::span<const int64_t> values_;
   Plan out_;
   std::vector<std::vector<int64_t>> constants_;  // by arena and request: where it lies
 };
 
 }  // namespace
 
-bool PlanFormulas::fits(const InputLayouts& given, std::span<const int64_t> symbols) const {
-  const std::vector<int64_t> values = formulas.evaluate(symbols);
+bool PlanFormulas::fits(const InputLayouts& given, std::span<const int64_t> values) const {
   const auto is_same = [&](int64_t stride, const FormulaRef& f) { return stride == Formulas::value(f, values); };
   for (size_t i = 0; i < input_strides.size(); i++)
     if (!std::equal(given.strides[i].begin(), given.strides[i].end(), input_strides[i].begin(), input_strides[i].end(),
@@ -103,8 +115,13 @@ bool PlanFormulas::fits(const InputLayouts& given, std::span<const int64_t> symb
   return given.donated == donated;
 }
 
-Plan PlanFormulas::plan(const Trace& trace, std::span<const int64_t> symbols) const {
-  return Numbers(*this, trace, symbols).plan();
+Plan PlanFormulas::plan(std::span<const Node* const> lines, std::span<const int64_t> values) const {
+  return Numbers(*this, lines, values).plan();
+}
+
+void PlanFormulas::keep_order(const Plan& plan) {
+  const std::vector<ArenaRequest>& placed = plan.arenas[0].requests;
+  if (placed.size() <= ArenaOrder::kMost) order.emplace(placed);
 }
 
 }  // namespace thunder

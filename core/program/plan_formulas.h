@@ -2,13 +2,25 @@
 // has no symbols they are numbers.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "ir/symbolic/formulas.h"
+#include "program/arena/arena_order.h"
 #include "program/kernels.h"
 #include "program/plan.h"
 
 namespace thunder {
+
+// A tensor's type, whose sizes are formulas.
+struct TypeFormulas {
+  TypeFormulas(const TensorType& t, Formulas& formulas) : type(t) {
+    type.shape.clear();
+    for (Dim d : t.shape) shape.push_back(formulas.add(d));
+  }
+  TensorType type;  // without sizes
+  std::vector<FormulaRef> shape;
+};
 
 struct PlanFormulas {
   Formulas formulas;
@@ -23,17 +35,23 @@ struct PlanFormulas {
   std::vector<ArenaSlot> slots;  // their bytes and offsets are unset
   std::vector<FormulaRef> slot_bytes;
   std::vector<InputPlan> inputs;  // their types and strides are unset
+  std::vector<TypeFormulas> input_types;
   std::vector<std::vector<FormulaRef>> input_strides;
   std::vector<bool> donated;  // by input: it was given away
-  std::vector<ValueId> outputs;
+  std::vector<TypeFormulas> outputs;
   size_t in_donated = 0;
   bool may_fail = false;
 
-  // Whether inputs lie as the plan has them, and the same ones are donated.
-  bool fits(const InputLayouts& given, std::span<const int64_t> symbols) const;
-  // The plan for a trace of the same lines whose sizes are numbers: those that these values of the symbols give. Its
-  // inputs must fit.
-  Plan plan(const Trace& trace, std::span<const int64_t> symbols) const;
+  // Where requests of the CPU's arena lie relative to each other; none: they are placed in the order of time.
+  std::optional<ArenaOrder> order;
+
+  // Whether inputs lie as the plan has them, and the same ones are donated. `values`: of the formulas.
+  bool fits(const InputLayouts& given, std::span<const int64_t> values) const;
+  // The plan for these values of the formulas. Its inputs must fit. `lines`: those of the trace that it was made of, or
+  // of one that has numbers in the place of the symbols.
+  Plan plan(std::span<const Node* const> lines, std::span<const int64_t> values) const;
+  // From now on values are placed as this plan has placed them.
+  void keep_order(const Plan& plan);
 };
 
 struct PlanOptions {

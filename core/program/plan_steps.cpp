@@ -104,7 +104,13 @@ class StepPlanner {
 
   // `offset`: in an arena from the start of the request.
   void add_buffer(Place place, uint32_t index, Dim offset, const TensorType& t, uint32_t layout, int64_t request) {
-    plan_.buffers.push_back({place, index, 0, t.dtype, t.device, static_cast<int32_t>(t.rank()), layout, request});
+    plan_.buffers.push_back({.index = index,
+                             .layout = layout,
+                             .request = static_cast<int32_t>(request),
+                             .dtype = t.dtype,
+                             .device = t.device,
+                             .place = place,
+                             .rank = static_cast<int8_t>(t.rank())});
     plan_.offsets.push_back(formula(offset));
   }
   void add_buffer(const Request& r) {

@@ -14,11 +14,11 @@ std::vector<Accelerator*> accelerators_of(const Plan& plan, Devices& devices) {
   return out;
 }
 
-Program::Program(Trace trace, StageTraces written, Kernels kernels, Plan plan, std::span<void* const> fixed,
-                 Devices& devices, ThreadPool& threads)
-    : trace_(std::move(trace)), written_(std::move(written)), kernels_(std::move(kernels)), plan_(std::move(plan)),
-      devices_(devices), accelerators_(accelerators_of(plan_, devices)), threads_(threads),
-      fixed_(fixed.begin(), fixed.end()), n_given_(trace_.inputs.size() - fixed.size()) {
+Program::Program(StageTraces traces, Needed needed, Plan plan, std::span<void* const> fixed, Devices& devices,
+                 ThreadPool& threads)
+    : traces_(std::move(traces)), needed_(std::move(needed)), plan_(std::move(plan)), devices_(devices),
+      accelerators_(accelerators_of(plan_, devices)), threads_(threads), fixed_(fixed.begin(), fixed.end()),
+      n_given_(plan_.inputs.size() - fixed.size()) {
   find_stoppable();
   constants_ = allocate(&DeviceArena::constant_bytes);
   find_patches();
@@ -106,6 +106,11 @@ size_t Program::constant_bytes() const {
   return bytes;
 }
 
+size_t Program::plan_bytes() const {
+  return plan_.buffers.size() * (sizeof(BufferPlan) + sizeof(Buffer)) + plan_.layouts.size() * sizeof(int64_t) +
+         plan_.steps.size() * (sizeof(Step) + sizeof(Launch)) + plan_.slots.size() * sizeof(ArenaSlot);
+}
+
 Status* Program::prepack(const Frame& frame, size_t at) {
   const Step& step = plan_.steps[at];
   Launch launch = frame.launches[at];
@@ -113,7 +118,7 @@ Status* Program::prepack(const Frame& frame, size_t at) {
   bool any = false;
   for (size_t i = 0; i < inputs.size(); i++) {
     const BufferPlan& b = plan_.buffers[step.first + i];
-    const bool stays = b.place == Place::constant || (b.place == Place::input && trace_.inputs[b.index].frozen);
+    const bool stays = b.place == Place::constant || (b.place == Place::input && plan_.inputs[b.index].frozen);
     if (!stays) inputs[i].data = nullptr;
     any = any || stays;
   }
@@ -125,11 +130,11 @@ Status* Program::prepack(const Frame& frame, size_t at) {
 
 Status* Program::run_constant_steps(Frame& frame) {
   if (Status* failed = run_steps(frame, 0, 0, plan_.constant_steps, nullptr)) return failed;
-  if (std::none_of(trace_.inputs.begin(), trace_.inputs.end(), [](const Input& input) { return input.frozen; }))
+  if (std::none_of(plan_.inputs.begin(), plan_.inputs.end(), [](const InputPlan& input) { return input.frozen; }))
     return nullptr;
   kept_bytes_ = 0;
   for (size_t i = plan_.constant_steps; i < plan_.steps.size(); i++)
-    if (plan_.steps[i].kernel)
+    if (plan_.steps[i].kernel && plan_.steps[i].kernel->has(kPacks))
       if (Status* failed = prepack(frame, i)) return failed;
   return nullptr;
 }

@@ -11,6 +11,7 @@
 #include "device/arenas.h"
 #include "device/devices.h"
 #include "ir/stage_traces.h"
+#include "ir/symbolic/substitution.h"
 #include "program/kernels.h"
 #include "program/launch.h"
 #include "program/plan.h"
@@ -25,9 +26,14 @@ std::vector<Accelerator*> accelerators_of(const Plan& plan, Devices& devices);
 
 class Program {
  public:
-  // Made by a ProgramBuilder. `written`: the first is the user's trace that it was made of. `fixed`: the addresses of
+  // What the steps' kernels and nodes need.
+  struct Needed {
+    std::shared_ptr<const ViewKernels> executors;
+    std::shared_ptr<const SizedLines> lines;  // of a class of sizes; else null
+  };
+  // Made by a ProgramBuilder. `traces`: the user's first, the one that it was made of last. `fixed`: the addresses of
   // its last inputs, whose memory is the same at every call.
-  Program(Trace trace, StageTraces written, Kernels kernels, Plan plan, std::span<void* const> fixed, Devices& devices,
+  Program(StageTraces traces, Needed needed, Plan plan, std::span<void* const> fixed, Devices& devices,
           ThreadPool& threads);
   ~Program();
   Program(const Program&) = delete;
@@ -53,8 +59,8 @@ class Program {
 
   const Plan& plan() const { return plan_; }
   uint64_t runs() const;  // that were begun
-  const Trace& trace() const { return trace_; }
-  const Trace& written_trace() const { return written_.front(); }  // the user's, of which it was made
+  const Trace& trace() const { return traces_.back(); }
+  const Trace& written_trace() const { return traces_.front(); }  // the user's, of which it was made
   uint64_t bytes_of(const BufferPlan& b) const;
   // A step's kernel as text for a user; "" if it has no text.
   static std::string explain(const Step& step);
@@ -67,6 +73,7 @@ class Program {
   // The CPU's memory that holds the results of the steps that ran once.
   std::span<const std::byte> constants() const { return {constants_[0]->data(), plan_.arenas[0].constant_bytes}; }
   size_t kept_bytes() const { return kept_bytes_; }  // of packed frozen inputs
+  size_t plan_bytes() const;  // of the plan, and of the arguments of one call's steps
   double plan_ms() const { return plan_.library_ms; }  // that libraries took to make plans, in threads of their own
 
  private:
@@ -122,9 +129,8 @@ class Program {
   void add_idle_frame(Frame& frame);
   std::vector<Ref<Storage>> allocate(size_t DeviceArena::*bytes) const;
 
-  Trace trace_;
-  StageTraces written_;
-  Kernels kernels_;  // which the steps own; it has what they need, so it outlives them
+  StageTraces traces_;
+  Needed needed_;  // outlives the plan
   Plan plan_;
   Devices& devices_;
   std::vector<Accelerator*> accelerators_;  // by arena; the CPU's is null

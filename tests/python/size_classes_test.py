@@ -19,9 +19,9 @@ MATRIX, KERNEL, TABLE, HEADS = th.randn(32, 32), th.randn(4, 3, 3, 3), th.randn(
 NORM, GROUPS = nn.LayerNorm(32), nn.GroupNorm(2, 4)
 
 
-def attention(x):
+def attention(x, heads=HEADS):
     b, t = x.shape[0], x.shape[1]
-    q, k, v = (part.reshape(b, t, 4, 8).transpose(1, 2) for part in (x @ HEADS).split(32, 2))
+    q, k, v = (part.reshape(b, t, 4, 8).transpose(1, 2) for part in (x @ heads).split(32, 2))
     return th.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(b, t, 32)
 
 
@@ -53,6 +53,9 @@ PROGRAMS = {
     "outer": (lambda x: x @ x.transpose(0, 1), floats(None, 32)),
     "bmm": (lambda x: x @ x.transpose(1, 2), floats(2, None, 8)),
     "attention": (attention, floats(2, None, 32)),
+    "products of 16 bits": (lambda x: (x.to(th.bfloat16) @ MATRIX.to(th.bfloat16)).float(), floats(None, 32)),
+    "attention of 16 bits": (lambda x: attention(x.to(th.bfloat16), HEADS.to(th.bfloat16)).float(), floats(2, None, 32)),
+    "matrix and vector": (lambda x: (x @ x[0], x.transpose(0, 1) @ x.sum(1)), floats(None, 32)),
     "conv2d by batch": (lambda x: th.conv2d(x, KERNEL).relu(), floats(None, 3, 9, 9)),
     "conv2d by height": (lambda x: th.conv2d(x, KERNEL, padding=1), floats(1, 3, None, 9)),
     "group_norm": (lambda x: GROUPS(x), floats(None, 4, 5)),

@@ -68,8 +68,11 @@ class WidenedKernel : public Kernel {
   // `copied`: floats of all copies, each up to whole lines.
   WidenedKernel(KernelPtr kernel, const ProductKernels& kernels, int64_t copied)
       : Kernel(this), kernel_(std::move(kernel)), kernels_(kernels),
-        own_(round_up_to_cache_lines(static_cast<int64_t>(kernel_->scratch() + 3) / 4)), copied_(copied) {}
+        own_(round_up_to_cache_lines(static_cast<int64_t>(kernel_->scratch() + 3) / 4)), copied_(copied) {
+    add_flags(kernel_->flags());
+  }
 
+  std::unique_ptr<const KernelOfClass> of_class(const LineView& line) const override;
   size_t scratch() const override { return static_cast<size_t>(own_ + copied_) * sizeof(float); }
   Status* run(const Launch* launch) const {
     Copies inputs({launch->inputs, launch->n_inputs}), outputs({launch->outputs, launch->n_outputs});
@@ -112,6 +115,35 @@ class WidenedKernel : public Kernel {
   const ProductKernels& kernels_;
   const int64_t own_, copied_;  // floats of scratch: of the kernel itself, and of the copies
 };
+
+// The floats that copies of these tensors take.
+int64_t count_copied(std::span<const Buffer> all) {
+  int64_t floats = 0;
+  for (const Buffer& b : all)
+    if (b.present() && is_half(b.dtype)) floats += round_up_to_cache_lines(b.elements());
+  return floats;
+}
+
+class WidenedKernelOfClass : public KernelOfClass {
+ public:
+  WidenedKernelOfClass(std::unique_ptr<const KernelOfClass> of, const ProductKernels& kernels)
+      : of_(std::move(of)), kernels_(kernels) {}
+  KernelPtr kernel_for(const SizedLine& line) const override {
+    KernelPtr made = of_->kernel_for(line);
+    if (!made) return nullptr;
+    return std::make_unique<WidenedKernel>(std::move(made), kernels_,
+                                           count_copied(line.inputs) + count_copied(line.outputs));
+  }
+
+ private:
+  const std::unique_ptr<const KernelOfClass> of_;
+  const ProductKernels& kernels_;
+};
+
+std::unique_ptr<const KernelOfClass> WidenedKernel::of_class(const LineView& line) const {
+  auto of = kernel_->of_class(line);
+  return of ? std::make_unique<WidenedKernelOfClass>(std::move(of), kernels_) : nullptr;
+}
 
 }  // namespace
 

@@ -8,7 +8,6 @@
 #include "loops/cuda/source.h"
 #include "ir/symbolic/conditions.h"
 #include "loops/kernels.h"
-#include "loops/cpu/with_sizes.h"
 #include "program/kernel_texts.h"
 
 namespace thunder {
@@ -21,7 +20,6 @@ const Target* target_of(const Node& node, const Store& store, void* user) {
 }
 
 bool claim(const NodeView& view, void* user) {
-  if (!find_prim(*view.node.op)) return false;
   const Target* target = target_of(view.node, view.store, user);
   return target && is_computable(view.node, view.store, target->capabilities()) && target->available();
 }
@@ -73,22 +71,20 @@ bool can_form_region(std::span<const Node* const> nodes, const Store& store, Reg
 // programs and equal layers may have too.
 class FusedKernel : public Kernel, public KernelTexts {
  public:
+  FusedKernel(std::shared_ptr<LaidOutRegion> region, const Target& target, bool on_cpu)
+      : FusedKernel(std::shared_ptr<Group>(), target, on_cpu) {
+    set_region(std::move(region));
+  }
   FusedKernel(std::shared_ptr<Group> group, const Target& target, bool on_cpu)
       : Kernel(KernelCall()), group_(std::move(group)), target_(target), on_cpu_(on_cpu) {
-    add_flags(kRunsTiles);
+    add_flags(kRunsTiles | kShareable);
   }
 
   void adapt_to_layouts(const NodeView& view) override {
     set_region(find_or_lay_out(view));
     group_.reset();
   }
-  KernelPtr another() const override { return with_region(region_); }
   std::unique_ptr<const KernelOfClass> of_class(const LineView& line) const override;
-  KernelPtr with_region(std::shared_ptr<LaidOutRegion> region) const {
-    auto made = std::make_unique<FusedKernel>(nullptr, target_, on_cpu_);
-    made->set_region(std::move(region));
-    return made;
-  }
   MemoryFormat memory_format() const override {
     return on_cpu_ ? MemoryFormat::contiguous : MemoryFormat::preserve;
   }
@@ -141,28 +137,29 @@ class FusedKernel : public Kernel, public KernelTexts {
 // A region whose sizes are formulas, and the kernel that was made of it for some of them.
 class FusedKernelOfClass : public KernelOfClass {
  public:
-  FusedKernelOfClass(const FusedKernel& first, bool is_epilogue, LoweredRegionOf<FormulaRef> lowered,
+  FusedKernelOfClass(const Target& target, bool on_cpu, bool is_epilogue, LoweredRegionOf<FormulaRef> lowered,
                      Formulas formulas, std::unique_ptr<const loops::LauncherOfClass> launchers,
                      std::span<const DimCondition> conditions)
-      : first_(first.another()), is_epilogue_(is_epilogue), formulas_(std::move(formulas)),
+      : target_(target), on_cpu_(on_cpu), is_epilogue_(is_epilogue), formulas_(std::move(formulas)),
         lowered_(std::make_shared<const LoweredRegionOf<FormulaRef>>(std::move(lowered))),
         launchers_(std::move(launchers)), conditions_(conditions) {}
 
-  KernelPtr kernel_for(std::span<const int64_t> symbols) const override {
-    if (!conditions_.hold_for(symbols)) return nullptr;
-    const auto values = std::make_shared<const std::vector<int64_t>>(formulas_.evaluate(symbols));
+  KernelPtr kernel_for(const SizedLine& line) const override {
+    if (!conditions_.hold_for(line.symbols)) return nullptr;
+    const auto values = std::make_shared<const std::vector<int64_t>>(formulas_.evaluate(line.symbols));
     auto region = std::make_shared<LaidOutRegion>();
-    region->launcher = launchers_->launcher_for(*values);
+    region->launcher = launchers_->launcher_for(values);
+    if (!region->launcher) return nullptr;
     region->lowered = [lowered = lowered_, values] {
       return loops::with_sizes<int64_t>(*lowered, [&](const FormulaRef& f) { return Formulas::value(f, *values); });
     };
-    region->is_epilogue = is_epilogue_, region->finished = true;
-    return static_cast<const FusedKernel&>(*first_).with_region(std::move(region));
+    region->is_epilogue = is_epilogue_;
+    return std::make_unique<FusedKernel>(std::move(region), target_, on_cpu_);
   }
 
  private:
-  const KernelPtr first_;
-  const bool is_epilogue_;
+  const Target& target_;
+  const bool on_cpu_, is_epilogue_;
   const Formulas formulas_;
   const std::shared_ptr<const LoweredRegionOf<FormulaRef>> lowered_;
   const std::unique_ptr<const loops::LauncherOfClass> launchers_;
@@ -178,8 +175,8 @@ std::unique_ptr<const KernelOfClass> FusedKernel::of_class(const LineView& line)
   auto launchers = target_.of_class(lowered, *region_->launcher, formulas);
   auto compiled = loops::with_sizes<FormulaRef>(lowered, [&](const Size& s) { return formulas.add(s.dim()); });
   if (!launchers || !reads.noted().empty()) return nullptr;
-  return std::make_unique<FusedKernelOfClass>(*this, region_->is_epilogue, std::move(compiled), std::move(formulas),
-                                              std::move(launchers), reads.conditions());
+  return std::make_unique<FusedKernelOfClass>(target_, on_cpu_, region_->is_epilogue, std::move(compiled),
+                                              std::move(formulas), std::move(launchers), reads.conditions());
 }
 
 KernelPtr prepare(const NodeView& view, void* user) {
@@ -196,7 +193,10 @@ KernelPtr prepare(const NodeView& view, void* user) {
 }  // namespace
 
 ExecutorDesc fusion_executor(const Targets& targets) {
+  std::vector<std::string> ops;
+  for (const PrimRow& row : prim_rows()) ops.emplace_back(row.prim);
   return {.name = "fusion",
+          .ops = std::move(ops),
           .flags = kStrided | kInPlace,
           .any_device = true,
           .user = const_cast<Targets*>(&targets),

@@ -4,7 +4,6 @@
 #include <unordered_set>
 
 #include "executors/fusion/lowering.h"
-#include "loops/cpu/with_sizes.h"
 #include "tensor/tensor.h"
 
 namespace thunder::fusion {

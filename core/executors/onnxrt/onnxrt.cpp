@@ -65,6 +65,7 @@ class OnnxRegion final : public Kernel {
 
   OnnxRegion(const Runtime& runtime, const Machine& machine, const NodeView& view)
       : Kernel(this), runtime_(runtime), machine_(machine), model_(view) {
+    add_flags(kPacks);
     open_session(std::vector<bool>(model_.inputs(), false), {});
   }
   // Frozen weights are constants of the model, which ONNX Runtime packs and folds as it likes.

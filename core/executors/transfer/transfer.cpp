@@ -109,7 +109,13 @@ class ThroughHostKernel : public KernelOnDevices {
 
 template <class K>
 ExecutorDesc executor(const char* name, Devices& devices, bool (*claim)(const NodeView&, void*)) {
-  return {.name = name, .flags = kStrided, .any_device = true, .user = &devices, .claim = claim, .prepare = prepare<K>};
+  return {.name = name,
+          .flags = kStrided,
+          .any_device = true,
+          .claims_any_size = true,
+          .user = &devices,
+          .claim = claim,
+          .prepare = prepare<K>};
 }
 
 }  // namespace

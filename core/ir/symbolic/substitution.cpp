@@ -76,10 +76,4 @@ Trace Specialisation::operator()(const Trace& trace) {
   return out;
 }
 
-Trace Specialisation::values_of(const Trace& trace) const {
-  Trace out = trace;
-  out.store = store_;
-  return out;
-}
-
 }  // namespace thunder

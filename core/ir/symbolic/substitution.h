@@ -1,6 +1,7 @@
 // Formulas with other sizes in the place of their symbols: numbers, or formulas of another trace.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -34,8 +35,6 @@ class Specialisation {
       : sizes_(sizes), store_(Store::make_specialised(from, sizes)) {}
 
   Trace operator()(const Trace& trace);
-  // The same values in lines that still have symbols, for those who ask for few of the lines.
-  Trace values_of(const Trace& trace) const;
   const Node* operator()(const Node* node) { return specialise(node); }
   const Store& store() const { return *store_; }
 
@@ -45,6 +44,22 @@ class Specialisation {
   Substitution& sizes_;
   const std::shared_ptr<Store> store_;
   std::unordered_map<const Node*, const Node*> made_;  // traces of one store share lines
+};
+
+// The lines of a store with numbers in the place of their symbols, made when they are first asked for.
+class SizedLines {
+ public:
+  SizedLines(std::shared_ptr<Store> from, std::span<const int64_t> symbols)
+      : from_(std::move(from)), sizes_(std::vector<Dim>(symbols.begin(), symbols.end())) {}
+  Specialisation& get() {
+    if (!made_) made_.emplace(from_, sizes_);
+    return *made_;
+  }
+
+ private:
+  const std::shared_ptr<Store> from_;
+  Substitution sizes_;
+  std::optional<Specialisation> made_;
 };
 
 }  // namespace thunder

@@ -103,6 +103,14 @@ Compilation compilation_with(const CompileSetup& setup, const Executors& executo
           check};
 }
 
+void take_program(Compilation& compilation, const CompileSettings& settings, Entry& entry) {
+  entry.program = std::move(compilation.program);
+  entry.plan_ms = entry.program->plan_ms();
+  entry.held = entry.program->plan().may_fail || !settings.debug_checks.empty() || ranges_are_wanted();
+  for (const Write& w : compilation.trace().writes) entry.written.push_back(w.input);
+  entry.writes = !entry.written.empty();
+}
+
 // Runs the table of stages with these executors.
 void run_table(const Executors& executors, const CompileRequest& r, Entry& entry) {
   Context& context = r.context();
@@ -114,25 +122,14 @@ void run_table(const Executors& executors, const CompileRequest& r, Entry& entry
   compilation.fixed = captured_addresses(entry);
   compilation.rows = r.rows, compilation.of_class = r.of_class, compilation.earlier = entry.traces.before();
   compilation.traces = entry.traces.made();
-  if (r.rows == StageRows::kernels &&
-      !is_claimed_as_before(entry.traces.back(), r.of_class, executors, compilation.region(),
-                            r.options().settings()))
-    fail(Code::declined, "for these sizes another executor takes a line");
   run_stages(compilation);
   for (const StageTime& t : compilation.times)
     (t.makes_kernels ? entry.compile_ms : entry.passes_ms) += t.milliseconds;
   entry.stages.insert(entry.stages.end(), compilation.times.begin(), compilation.times.end());
+  if (r.rows != StageRows::lines) take_program(compilation, r.options().settings(), entry);
   entry.traces = compilation.of_class.shares_plan
                      ? StageTraces({}, compilation.of_class.traces)
                      : StageTraces(std::move(compilation.traces), entry.traces.before());
-  if (r.rows == StageRows::lines) return;
-  entry.program = std::move(compilation.program);
-  const Trace& final = entry.program->trace();
-  entry.plan_ms = entry.program->plan_ms();
-  entry.writes = !final.writes.empty();
-  entry.held =
-      entry.program->plan().may_fail || !r.options().settings().debug_checks.empty() || ranges_are_wanted();
-  for (const Write& w : final.writes) entry.written.push_back(w.input);
 }
 
 // Backends tagged as inference-only refuse traces with gradients.

@@ -88,14 +88,6 @@ std::vector<Trace> with_sizes(std::span<const Trace> traces, const std::vector<i
   return out;
 }
 
-// The lines of a class with numbers.
-struct SizedLines {
-  SizedLines(const std::shared_ptr<Store>& store, std::span<const int64_t> symbols)
-      : sizes(std::vector<Dim>(symbols.begin(), symbols.end())), specialise(store, sizes) {}
-  Substitution sizes;
-  Specialisation specialise;
-};
-
 const char* find_obstacle(const Wanted& wanted) {
   if (!wanted.context().passes_with(wanted.options().passes()).empty()) return "passes of the caller's";
   const Executors executors = executors_for(wanted.context(), wanted.options());
@@ -166,7 +158,7 @@ std::unique_ptr<Entry> SizeClass::make_entry(const Wanted& wanted, const SizesOf
     some.pop_back();
     return some;
   });
-  entry->traces = StageTraces({of.specialise->values_of(lines_->traces.back())}, earlier);
+  entry->traces = StageTraces({lines_->traces.back()}, earlier);
   for (const StageTime& t : lines_->stages) entry->stages.push_back({t.name, 0, t.changed, false});
   return entry;
 }
@@ -180,11 +172,10 @@ std::unique_ptr<Entry> SizeClass::program_for(const Wanted& wanted, InterruptChe
       else if (values[i] != symbols_.values[i]) return nullptr;
     }
     if (!conditions_.hold_for(symbols)) return nullptr;
-    const auto lines = std::make_shared<SizedLines>(lines_->traces.back().store, symbols);
     const auto stages = [lines = lines_, symbols] { return with_sizes(lines->traces.made(), symbols); };
     const SizesOfClass of = {.plan = &plan_,
                              .symbols = symbols,
-                             .specialise = {lines, &lines->specialise},
+                             .lines = std::make_shared<SizedLines>(lines_->traces.back().store, symbols),
                              .traces = std::make_shared<const DeferredTraces>(stages)};
     const RecordEntry recording = [&] { return make_entry(wanted, of); };
     return compile({wanted.setup, wanted.in, check, recording, Effort::full, StageRows::kernels, of});

@@ -78,6 +78,11 @@ constexpr ProgramLog kProgramLogs[] = {
 }  // namespace
 
 void log_compiled(const Context& context, const Entry& entry, std::string_view why, bool again) {
+  const auto is_on = [&](auto& log) { return context.logs(log.name, log.level); };
+  if (!context.logs(LogName::recompiles, again ? LogLevel::info : LogLevel::debug) &&
+      !context.logs(LogName::fusion, LogLevel::info) && !context.logs(LogName::output_code, LogLevel::info) &&
+      std::none_of(std::begin(kProgramLogs), std::end(kProgramLogs), is_on))
+    return;  // traces that are made when they are looked at stay unmade
   const Trace& made = entry.traces.made().empty() ? entry.program->trace() : entry.traces.made().front();
   const std::string_view function = made.function, where = first_source_line(made.nodes);
   context.log(again ? LogLevel::info : LogLevel::debug, LogName::recompiles, function, where,

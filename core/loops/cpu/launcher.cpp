@@ -13,13 +13,20 @@ struct CpuLauncher::Work {
   PartialSums::Sums* sums;  // only if there are chunks
 };
 
-CpuLauncher::CpuLauncher(CpuKernel&& kernel)
-    : Kernel(this), kernel_(kernel.code), nest_(std::move(kernel.nest)), parameters_(parameters(nest_)),
+CpuLauncher::CpuLauncher(const CpuKernel& kernel, std::function<CpuNest()> make_nest)
+    : Kernel(this), kernel_(kernel.code), make_nest_(std::move(make_nest)), parameters_(parameters(kernel.nest)),
       items_(kernel.division.items), grain_(kernel.division.grain),
-      partials_(std::move(kernel.region.sums), kernel.division.chunks), checks_(std::move(kernel.region.checks)) {
-  ensure(nest_.buffers.size() <= kMaxArguments, "a kernel has more arguments than a launcher can pass");
+      partials_(kernel.region.sums, kernel.division.chunks), checks_(kernel.region.checks) {
+  ensure(kernel.nest.buffers.size() <= kMaxArguments, "a kernel has more arguments than a launcher can pass");
   parameters_.insert(parameters_.end(), {kernel.division.strip, kernel.division.block});
-  if (kernel.tiled) find_strides(nest_);
+  if (kernel.tiled) find_strides(kernel.nest);
+}
+
+CpuLauncher::CpuLauncher(CpuKernel&& kernel) : CpuLauncher(kernel, nullptr) { nest_ = std::move(kernel.nest); }
+
+const CpuNest& CpuLauncher::nest() const {
+  if (make_nest_) std::call_once(nest_made_, [this] { nest_ = make_nest_(); });
+  return nest_;
 }
 
 void CpuLauncher::find_strides(const CpuNest& nest) {

@@ -1,6 +1,8 @@
 // A compiled kernel for the CPU with its parameters. It divides its work among threads.
 #pragma once
 
+#include <functional>
+#include <mutex>
 #include <span>
 
 #include "loops/cpu/partials.h"
@@ -13,11 +15,12 @@ constexpr size_t kMaxArguments = 384;
 
 class CpuLauncher : public Kernel {
  public:
-  // Requires: the kernel has gone through all stages.
+  // Requires: the kernel has gone through all stages. `make_nest`: makes its nest anew; any thread.
   explicit CpuLauncher(CpuKernel&& kernel);
+  CpuLauncher(const CpuKernel& kernel, std::function<CpuNest()> make_nest);
   size_t scratch() const override { return partials_.bytes(); }
   // The nest of its code, the parameters that it passes, and the number of work items.
-  const CpuNest& nest() const { return nest_; }
+  const CpuNest& nest() const;
   KernelFn code() const { return kernel_; }
   std::span<const int64_t> arguments() const { return parameters_; }
   int64_t items() const { return items_; }
@@ -37,7 +40,9 @@ class CpuLauncher : public Kernel {
   void find_strides(const CpuNest& nest);
 
   KernelFn kernel_ = nullptr;
-  const CpuNest nest_;
+  mutable std::once_flag nest_made_;
+  std::function<CpuNest()> make_nest_;  // null: it is made
+  mutable CpuNest nest_;                // only who looks at it needs it
   struct Strides {
     int64_t row, column;  // in bytes
   };

@@ -24,17 +24,27 @@ RowOrderSums row_order_sums(const Machine& machine) {
 class CpuLauncherOfClass : public LauncherOfClass {
  public:
   CpuLauncherOfClass(const CpuKernelOf<Size>& of, KernelFn code, Formulas& formulas, const Machine& machine)
-      : of_(with_sizes<FormulaRef>(of, [&](const Size& s) { return formulas.add(s.dim()); })), machine_(machine) {
-    of_.code = code;
+      : of_(std::make_shared<const CpuKernelOf<FormulaRef>>(
+            with_sizes<FormulaRef>(of, [&](const Size& s) { return formulas.add(s.dim()); }))),
+        sized_(with_sizes<int64_t>(*of_, [](const FormulaRef&) { return 0; })), machine_(machine) {
+    sized_.code = code;
   }
-  KernelPtr launcher_for(std::span<const int64_t> values) const override {
-    CpuKernel kernel = with_sizes<int64_t>(of_, [&](const FormulaRef& f) { return Formulas::value(f, values); });
-    kernel.division = divide_work(kernel.nest, kernel.region.sums, machine_);
-    return std::make_unique<CpuLauncher>(std::move(kernel));
+  KernelPtr launcher_for(std::shared_ptr<const std::vector<int64_t>> values) const override {
+    const auto value = [&](const FormulaRef& f) { return Formulas::value(f, *values); };
+    set_sizes(of_->nest, sized_.nest, value);
+    for (size_t i = 0; i < of_->region.sums.size(); i++)
+      sized_.region.sums[i].elements = value(of_->region.sums[i].elements);
+    for (size_t i = 0; i < of_->region.checks.size(); i++)
+      sized_.region.checks[i].size = value(of_->region.checks[i].size);
+    sized_.division = divide_work(sized_.nest, sized_.region.sums, machine_);
+    return std::make_unique<CpuLauncher>(sized_, [of = of_, values = std::move(values)] {
+      return with_sizes<int64_t>(of->nest, [&](const FormulaRef& f) { return Formulas::value(f, *values); });
+    });
   }
 
  private:
-  CpuKernelOf<FormulaRef> of_;
+  const std::shared_ptr<const CpuKernelOf<FormulaRef>> of_;
+  mutable CpuKernel sized_;  // with the sizes that were asked for last
   const Machine& machine_;
 };
 

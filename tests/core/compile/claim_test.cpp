@@ -34,8 +34,9 @@ KernelPtr prepare(const NodeView& view, void* user) {
   return std::make_unique<FunctionKernel>(KernelCall{run, user}, 16);
 }
 
-Ref<Executor> marking(Mark& mark, std::vector<std::string> ops) {
+Ref<Executor> marking(Mark& mark, std::vector<std::string> ops, decltype(ExecutorDesc::claim) claim = nullptr) {
   ExecutorDesc d;
+  d.claim = claim;
   d.name = "mark";
   d.ops = std::move(ops);
   d.user = &mark;
@@ -69,6 +70,20 @@ TEST_F(Claim, a_prim_is_claimed_by_the_executor_of_highest_priority) {
   EXPECT_EQ(run(*compile(sum_of_products, with(marking(mark, {"prims.add"})).get()), {x.get()}),
             (Floats{100, 100, 100, 100}))
       << error;
+}
+
+// It takes short tensors alone; others are products of x and itself.
+TEST_F(Claim, an_executor_is_asked_at_each_size_of_a_class) {
+  const Ref<Executor> of_short = marking(mark, {"mul"}, [](const NodeView& view, void*) {
+    return view.store.type(view.node.results[0]).shape[0].value() < 6;
+  });
+  auto options = with(of_short);
+  options->set("dynamic", Any::boolean(true));
+  const Ref<Compiled> f = compile(sum_of_products, options.get());
+  for (const int64_t size : {4, 5, 8, 9, 3, 7}) {
+    const Ref<Tensor> ones = tensor({size}, Floats(static_cast<size_t>(size), 1));
+    EXPECT_EQ(run(*f, {ones.get()}), Floats(static_cast<size_t>(size), size < 6 ? 101 : 2)) << size << " " << error;
+  }
 }
 
 TEST_F(Claim, the_next_executor_prepares_a_node_that_was_declined) {

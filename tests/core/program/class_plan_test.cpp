@@ -79,18 +79,18 @@ struct ClassPlans : ::testing::Test {
   static std::string shared(ClassPlan& plan, const Trace& lines, int64_t size) {
     const std::vector<int64_t> symbols = {size};
     const Trace sized = with_size(lines, size);
-    EXPECT_TRUE(plan.holds_for(symbols, dense_inputs(sized))) << size;
-    return describe(plan.plan(sized, symbols));
+    const std::optional<Plan> made = plan.plan_for(symbols, dense_inputs(sized));
+    return made ? describe(*made) : cat("none for ", size);
   }
   static std::string alone(const Trace& lines, int64_t size, uint32_t flags) {
     const Trace sized = with_size(lines, size);
-    return describe(plan_formulas(sized, dense_inputs(sized), kernels_of(sized, flags), {}).plan(sized, {}));
+    return describe(plan_formulas(sized, dense_inputs(sized), kernels_of(sized, flags), {}).plan(sized.nodes, {}));
   }
   static ClassPlan derived(const Trace& lines, int64_t size, uint32_t flags) {
     ClassPlan plan(lines);
     const Trace sized = with_size(lines, size);
     Kernels kernels = kernels_of(sized, flags);
-    plan.derive(sized, dense_inputs(sized), kernels, {});
+    plan.derive(sized, std::vector<int64_t>{size}, dense_inputs(sized), kernels, {});
     return plan;
   }
 };
@@ -109,20 +109,22 @@ TEST_F(ClassPlans, do_not_hold_where_a_decision_would_be_another) {
   const Trace lines = program();
   const ClassPlan plan = derived(lines, 8, kStrided);
   const Trace one = with_size(lines, 1);
-  EXPECT_FALSE(plan.holds_for(std::vector<int64_t>{1}, dense_inputs(one))) << "an axis of one element has any stride";
+  EXPECT_FALSE(plan.plan_for(std::vector<int64_t>{1}, dense_inputs(one))) << "an axis of one element has any stride";
   InputLayouts turned = dense_inputs(with_size(lines, 9));
   turned.strides[0] = {1, 9};
-  EXPECT_FALSE(plan.holds_for(std::vector<int64_t>{9}, turned));
+  EXPECT_FALSE(plan.plan_for(std::vector<int64_t>{9}, turned));
   InputLayouts donated = dense_inputs(with_size(lines, 9));
   donated.donated[0] = true;
-  EXPECT_FALSE(plan.holds_for(std::vector<int64_t>{9}, donated));
+  EXPECT_FALSE(plan.plan_for(std::vector<int64_t>{9}, donated));
 }
 
 TEST_F(ClassPlans, suit_kernels_that_answer_as_those_that_they_were_made_for) {
   const Trace lines = program(), sized = with_size(lines, 9);
   const ClassPlan plan = derived(lines, 8, kStrided);
-  EXPECT_TRUE(plan.suits(kernels_of(sized, kStrided), sized));
-  EXPECT_FALSE(plan.suits(kernels_of(sized, kStrided | kMayFail), sized));
+  const std::optional<Plan> made = plan.plan_for(std::vector<int64_t>{9}, dense_inputs(sized));
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(plan.suits(*made, kernels_of(sized, kStrided), sized));
+  EXPECT_FALSE(plan.suits(*made, kernels_of(sized, kStrided | kMayFail), sized));
 }
 
 TEST_F(ClassPlans, give_equal_layers_one_kernel_where_their_tensors_lie_alike) {

@@ -31,10 +31,32 @@ bool claim(const NodeView& view, void*) { return shape_of(view).has_value(); }
 
 KernelPtr prepare(const NodeView& view, void* user) {
   const auto& kernels = *static_cast<const AttentionKernels*>(user);
-  return widened_kernel(find_row(kRows, view).make(kernels, *shape_of(view)), *kernels.products, view);
+  KernelPtr made = find_row(kRows, view).make(kernels, *shape_of(view));
+  made->add_flags(kShareable);
+  return widened_kernel(std::move(made), *kernels.products, view);
 }
 
+class AttentionOfClass : public KernelOfClass {
+ public:
+  AttentionOfClass(const AttentionKernels& kernels, const Node& line, const Row& row)
+      : kernels_(kernels), line_(line), row_(row) {}
+  KernelPtr kernel_for(const SizedLine& sized) const override {
+    const auto shape = AttentionShape::of(line_, sized.inputs, row_.query, row_.mask);
+    return shape ? row_.make(kernels_, *shape) : nullptr;
+  }
+
+ private:
+  const AttentionKernels& kernels_;
+  const Node& line_;
+  const Row& row_;
+};
+
 }  // namespace
+
+std::unique_ptr<const KernelOfClass> attention_of_class(const AttentionKernels& kernels, const Node& line) {
+  const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.op == line.op->name(); });
+  return std::make_unique<AttentionOfClass>(kernels, line, *row);
+}
 
 void AttentionKernels::multiply(const Product& p) const {
   // With many rows, packing b in `small` is amortized.

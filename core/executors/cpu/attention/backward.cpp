@@ -32,7 +32,9 @@ class Backward : public Kernel {
     sums_ = static_cast<int64_t>(slots_.bytes() / sizeof(float));
   }
 
-  KernelPtr another() const override { return std::make_unique<Backward>(t_, g_); }
+  std::unique_ptr<const KernelOfClass> of_class(const LineView& line) const override {
+    return attention_of_class(t_, *line.of_class);
+  }
   size_t scratch() const override {
     return slots_.bytes() +
            (parts_ > 1 ? static_cast<size_t>(g_.key_heads() * parts_ * sum_elements()) * sizeof(float) : 0);

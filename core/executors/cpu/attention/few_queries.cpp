@@ -29,7 +29,9 @@ class FewQueries : public Kernel {
     slots_ = Slots(g_.key_heads(), t_.choose_slot_count(g_), elements);
   }
 
-  KernelPtr another() const override { return std::make_unique<FewQueries>(t_, g_); }
+  std::unique_ptr<const KernelOfClass> of_class(const LineView& line) const override {
+    return attention_of_class(t_, *line.of_class);
+  }
   size_t scratch() const override { return slots_.bytes(); }
 
   Status* run(const Launch* launch) const {

@@ -26,7 +26,9 @@ class Forward : public Kernel {
     slots_ = Slots(g_.heads * blocks_, t_.choose_slot_count(g_), elements);
   }
 
-  KernelPtr another() const override { return std::make_unique<Forward>(t_, g_); }
+  std::unique_ptr<const KernelOfClass> of_class(const LineView& line) const override {
+    return attention_of_class(t_, *line.of_class);
+  }
   size_t scratch() const override { return slots_.bytes(); }
 
   Status* run(const Launch* launch) const {

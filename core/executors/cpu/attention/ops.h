@@ -27,5 +27,7 @@ constexpr int64_t kFewQueries = 4;
 KernelPtr prepare_forward(const AttentionKernels& kernels, const AttentionShape& shape);
 KernelPtr prepare_few_queries(const AttentionKernels& kernels, const AttentionShape& shape);
 KernelPtr prepare_backward(const AttentionKernels& kernels, const AttentionShape& shape);
+// Any of these for other sizes of a class.
+std::unique_ptr<const KernelOfClass> attention_of_class(const AttentionKernels& kernels, const Node& line);
 
 }  // namespace thunder

@@ -19,6 +19,31 @@ bool broadcasts_to_scores(const Sizes& mask, const Sizes& query, int64_t keys) {
   return true;
 }
 
+// `sizes`: of an argument.
+template <class SizesOf>
+std::optional<AttentionShape> shape_of_sizes(std::span<const Arg> args, size_t first, size_t options,
+                                             const SizesOf& sizes) {
+  const Arg& mask = args[options];
+  const Sizes q = sizes(first), k = sizes(first + 1), v = sizes(first + 2);
+  const size_t rank = q.size();
+  if (k.size() != rank || v.size() != rank) return std::nullopt;
+  AttentionShape g;
+  for (size_t i = 0; i + 2 < rank; i++) {
+    g.heads *= q[i];
+    const bool grouped = args[options + 3].i != 0 && i + 3 == rank;
+    if (k[i] != v[i] || (k[i] != q[i] && !grouped)) return std::nullopt;
+    if (grouped && k[i]) g.group = q[i] / k[i];
+  }
+  g.queries = q[rank - 2], g.keys = k[rank - 2], g.width = q[rank - 1], g.value_width = v[rank - 1];
+  if (!g.heads || !g.queries || !g.keys || !g.width || !g.value_width) return std::nullopt;
+  if (mask.present() && !broadcasts_to_scores(sizes(options), q, g.keys)) return std::nullopt;
+  g.masked = mask.present();
+  g.causal = args[options + 1].i != 0;
+  g.scale = static_cast<float>(args[options + 2].present() ? args[options + 2].f
+                                                           : 1 / std::sqrt(static_cast<double>(g.width)));
+  return g;
+}
+
 }  // namespace
 
 std::optional<AttentionShape> AttentionShape::of(const NodeView& view, size_t first, size_t options) {
@@ -32,25 +57,17 @@ std::optional<AttentionShape> AttentionShape::of(const NodeView& view, size_t fi
                       is_cpu_tensor_of(t, DType::f16) || (is_mask && is_cpu_tensor_of(t, DType::boolean)));
   });
   if (!takes) return std::nullopt;
-  auto sizes = [&](const Arg& a) { return concrete(view.store.type(a.v).shape); };
-  const Sizes q = sizes(args[first]), k = sizes(args[first + 1]), v = sizes(args[first + 2]);
-  const size_t rank = q.size();
-  if (k.size() != rank || v.size() != rank) return std::nullopt;
-  AttentionShape g;
-  for (size_t i = 0; i + 2 < rank; i++) {
-    g.heads *= q[i];
-    const bool grouped = args[options + 3].i != 0 && i + 3 == rank;
-    if (k[i] != v[i] || (k[i] != q[i] && !grouped)) return std::nullopt;
-    if (grouped && k[i]) g.group = q[i] / k[i];
-  }
-  g.queries = q[rank - 2], g.keys = k[rank - 2], g.width = q[rank - 1], g.value_width = v[rank - 1];
-  if (!g.heads || !g.queries || !g.keys || !g.width || !g.value_width) return std::nullopt;
-  if (mask.present() && !broadcasts_to_scores(sizes(mask), q, g.keys)) return std::nullopt;
-  g.masked = mask.present();
-  g.causal = args[options + 1].i != 0;
-  g.scale = static_cast<float>(args[options + 2].present() ? args[options + 2].f
-                                                           : 1 / std::sqrt(static_cast<double>(g.width)));
-  return g;
+  const auto sizes = [&](size_t arg) { return concrete(view.store.type(args[arg].v).shape); };
+  return shape_of_sizes(args, first, options, sizes);
+}
+
+// Operands come before the options, so that they count as the arguments do.
+std::optional<AttentionShape> AttentionShape::of(const Node& line, std::span<const Buffer> operands, size_t first,
+                                                 size_t options) {
+  const auto sizes = [&](size_t arg) {
+    return Sizes(operands[arg].shape, operands[arg].shape + operands[arg].rank);
+  };
+  return shape_of_sizes(line.args, first, options, sizes);
 }
 
 Matrix matrix_of(const Buffer& b, int64_t index) {

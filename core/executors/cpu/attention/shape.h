@@ -20,6 +20,9 @@ struct AttentionShape {
   // `first`: the index of the argument query; `options`: that of the mask, which causal, scale and grouped follow. None
   // if batches broadcast, something is empty, or a dtype is neither f32 nor a 16-bit real (a mask may be boolean).
   static std::optional<AttentionShape> of(const NodeView& view, size_t first, size_t options);
+  // Of a line whose operands have the dtypes of one that was taken.
+  static std::optional<AttentionShape> of(const Node& line, std::span<const Buffer> operands, size_t first,
+                                          size_t options);
 
   int64_t key_heads() const { return heads / group; }
   // How many keys are visible to at least one query before `end`.

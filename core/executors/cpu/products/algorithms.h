@@ -17,11 +17,6 @@
 
 namespace thunder {
 
-// The sizes of a node's product, without its batch axes. The rows of a linear are those of all dims but the last.
-struct GemmSize {
-  int64_t rows = 0, columns = 0, depth = 0;  // all 0: b is no matrix
-};
-
 template <class T>
 struct AlgorithmRow {
   std::string_view name;

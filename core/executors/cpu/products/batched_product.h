@@ -114,16 +114,32 @@ BatchedProduct<T> linear_of(const Launch* launch) {
   return p;
 }
 
+// The sizes of a node's product, without its batch axes. The rows of a linear are those of all dims but the last.
+struct GemmSize {
+  int64_t rows = 0, columns = 0, depth = 0;  // all 0: b is no matrix
+};
+inline GemmSize size_of_matmul(std::span<const int64_t> a, std::span<const int64_t> b) {
+  if (a.empty() || b.size() < 2) return {};
+  return {a.size() < 2 ? 1 : a[a.size() - 2], b.back(), a.back()};
+}
+inline GemmSize size_of_linear(std::span<const int64_t> a, std::span<const int64_t> b) {
+  if (a.empty() || b.size() < 2) return {};
+  int64_t rows = 1;
+  for (size_t i = 0; i + 1 < a.size(); i++) rows *= a[i];
+  return {rows, b[0], a.back()};
+}
+
 // The ops that are matrix products.
 template <class T>
 struct ProductRow {
   std::string_view op;
   BatchedProduct<T> (*products)(const Launch*);
+  GemmSize (*size)(std::span<const int64_t> a, std::span<const int64_t> b);
 };
 template <class T>
 constexpr std::array kProductRows = {
-    ProductRow<T>{"prims.matmul", matmul_of<T>},
-    ProductRow<T>{"linear", linear_of<T>},
+    ProductRow<T>{"prims.matmul", matmul_of<T>, size_of_matmul},
+    ProductRow<T>{"linear", linear_of<T>, size_of_linear},
 };
 
 // The part of a product that computes at most `rows` by `columns` of its result, from row i and column j on.

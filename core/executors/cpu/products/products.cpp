@@ -46,28 +46,24 @@ bool claim(const NodeView& view, void* user) {
          all_tensors_are<DType::f16>(view, user);
 }
 
-GemmSize gemm_size(const NodeView& view) {
-  const Sizes a = concrete(view.store.type(view.node.args[0].v).shape),
-              b = concrete(view.store.type(view.node.args[1].v).shape);
-  if (find_pointwise_row<float>(view.node)) {
-    const Sizes y = concrete(view.store.type(view.node.results[0]).shape);
-    const int64_t pixels = y[2] * y[3];
-    return pixels == 1 ? GemmSize{y[0], y[1], a[1]} : GemmSize{y[1], pixels, a[1]};
-  }
-  if (a.empty() || b.size() < 2) return {};
-  const bool linear = view.node.op->name() == "linear";
-  int64_t rows = 1;
-  for (size_t i = linear || a.size() < 2 ? 0 : a.size() - 2; i + 1 < a.size(); i++) rows *= a[i];
-  return {rows, linear ? b[0] : b.back(), a.back()};
+GemmSize size_of_pointwise(const NodeView& view) {
+  const auto sizes = [&](ValueId v) { return concrete(view.store.type(v).shape); };
+  const Sizes y = sizes(view.node.results[0]);
+  const int64_t pixels = y[2] * y[3], depth = sizes(view.node.args[0].v)[1];
+  return pixels == 1 ? GemmSize{y[0], y[1], depth} : GemmSize{y[1], pixels, depth};
 }
 
 template <class T, class K = MatmulKernel<T>, class... Options>
 KernelPtr make_kernel(const NodeView& view, const Backends& backends, Options... options) {
   const Precision precision = view.settings.float32_matmul_precision;
-  const Available available = rows_for(algorithms<T>(), backends, precision, gemm_size(view));
-  if (const PointwiseRow<T>* convolution = find_pointwise_row<T>(view.node))
-    return std::make_unique<K>(backends, available, convolution->products, options...);
-  auto kernel = std::make_unique<K>(backends, available, find_row(kProductRows<T>, view).products, options...);
+  if (const PointwiseRow<T>* convolution = find_pointwise_row<T>(view.node)) {
+    const ProductOp<T> op{backends, precision, convolution->products, nullptr};
+    return std::make_unique<K>(op, op.rows_that_fit(size_of_pointwise(view)), options...);
+  }
+  const ProductRow<T>& row = find_row(kProductRows<T>, view);
+  const ProductOp<T> op{backends, precision, row.products, row.size};
+  const auto sizes = [&](size_t arg) { return concrete(view.store.type(view.node.args[arg].v).shape); };
+  auto kernel = std::make_unique<K>(op, op.rows_that_fit(row.size(sizes(0), sizes(1))), options...);
   kernel->add_flags(kRunsEpilogue);  // whose tiles are rows of the result's last dim
   return kernel;
 }
