@@ -137,5 +137,6 @@ template void add_outer_axis(NestOf<Size>&);
 template void count_passes(NestOf<Size>&);
 template void sink_row_stores(NestOf<Size>&);
 template void order_loops(NestOf<int64_t>&, AxisSet);
+template void order_loops(NestOf<Size>&, AxisSet);
 
 }  // namespace thunder::loops

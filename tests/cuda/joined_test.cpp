@@ -1,6 +1,7 @@
 // Steps of one kernel text as one launch (joined_steps, joined): the results of steps that go one by one, in how many launches, and
 // what is not joined.
 // covers: core/loops/cuda/joined.cpp
+// covers: core/loops/cuda/launcher.cpp
 #include "cuda/cuda.h"
 #include "modules/optimizer.h"
 #include "support/fake_cuda/counted.h"

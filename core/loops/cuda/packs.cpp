@@ -22,11 +22,6 @@ void Writer::declare_alignment() {
   line("const bool aligned = ((", all, ") & 15) == 0;");
 }
 
-// Whether a select chooses the same operand for all elements of a pack.
-bool Writer::is_uniform(const Expr& select) const {
-  return schedule_.pack > 1 && (select.axis != pack_axis(nest_, schedule_) || select.bound % schedule_.pack == 0);
-}
-
 // What an expression needs, except what is known for the whole row, and when: where a select of whole packs chooses it.
 // What other selects choose is not looked at.
 void Writer::collect_needed(ExprId id, const std::string& when, Guards& needed) const {
@@ -34,7 +29,7 @@ void Writer::collect_needed(ExprId id, const std::string& when, Guards& needed) 
   needed[id] = needed[id].empty() || when == kAlways ? when : cat("(", needed[id], " || ", when, ")");
   const Expr& e = nest_.exprs[id];
   if (e.fn == Fn::gather) return collect_needed(e.in[1], when, needed);
-  if (e.fn == Fn::select && !is_uniform(e)) return;
+  if (e.fn == Fn::select && !is_uniform(nest_, schedule_, e)) return;
   for (uint32_t i = 0; i < e.count; i++) {
     const std::string chosen = cat(i ? "!" : "", "first", id);
     const std::string both = when == kAlways ? chosen : cat("(", when, " && ", chosen, ")");
@@ -69,7 +64,7 @@ void Writer::compute_pack(const std::vector<ExprId>& sums, const Wanted& wanted)
   const Guards needed = exprs_needed_by(sums, wanted);
   uniform_selects_.assign(nest_.exprs.size(), false);
   for (ExprId id = 0; id < needed.size(); id++)
-    if (const Expr& e = nest_.exprs[id]; e.fn == Fn::select && !needed[id].empty() && is_uniform(e)) {
+    if (const Expr& e = nest_.exprs[id]; e.fn == Fn::select && !needed[id].empty() && is_uniform(nest_, schedule_, e)) {
       line("const bool first", id, " = ", index_[e.axis], " < ", cuts_.at({e.axis, e.bound}), ";");
       uniform_selects_[id] = true;
     }

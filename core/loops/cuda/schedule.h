@@ -35,6 +35,7 @@ struct CudaSchedule {
   // The number of threads that share a row. Requires: rows are not columns.
   int threads_of_row() const { return rows == Rows::block ? threads : rows == Rows::warp ? kWarp : 1; }
   int groups() const { return threads / lanes; }
+  friend bool operator==(const CudaSchedule&, const CudaSchedule&) = default;
 };
 
 // Requires: order_loops() has ordered the nest.

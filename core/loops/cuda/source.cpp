@@ -220,6 +220,18 @@ void Writer::write_row_loop(const std::vector<ExprId>& sums, const std::string& 
   if (schedule_.keep == Keep::registers) close_block();
 }
 
+bool is_uniform(const Nest& nest, const CudaSchedule& schedule, const Expr& select) {
+  return schedule.pack > 1 && (select.axis != pack_axis(nest, schedule) || select.bound % schedule.pack == 0);
+}
+
+CudaTextKey text_key(const Nest& nest, const CudaSchedule& schedule) {
+  CudaTextKey key{schedule};
+  if (schedule.split()) key.schedule.parts = 2, key.finish_lanes = finish_lanes(nest);
+  for (const Expr& e : nest.exprs)
+    key.uniform_selects.push_back(e.fn == Fn::select && is_uniform(nest, schedule, e));
+  return key;
+}
+
 CudaSource cuda_source(const Nest& nest, const CudaSchedule& schedule, const std::string& name) {
   for (const Output& s : nest.stores)
     if (s.kind == OutputKind::column) return {"", "sums over the outer axes are not written as CUDA C++ yet"};

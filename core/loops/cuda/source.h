@@ -24,6 +24,17 @@ struct CudaSource {
 // each block works on one of them.
 CudaSource cuda_source(const Nest& nest, const CudaSchedule& schedule, const std::string& name);
 
+// What the text depends on beside the nest's own text (print()) and the name: sizes of equal ones have one kernel.
+struct CudaTextKey {
+  CudaSchedule schedule;  // with 2 for any number of parts
+  int finish_lanes = 0;   // where rows are reduced in parts
+  std::vector<bool> uniform_selects = {};  // by expression
+  friend bool operator==(const CudaTextKey&, const CudaTextKey&) = default;
+};
+CudaTextKey text_key(const Nest& nest, const CudaSchedule& schedule);
+// Whether a select chooses the same operand for all elements of a pack.
+bool is_uniform(const Nest& nest, const CudaSchedule& schedule, const Expr& select);
+
 // The source of a region's kernel as the CUDA target writes it, whatever device it is for; or why there is none.
 std::string cuda_text(LoweredRegion region);
 

@@ -66,7 +66,6 @@ class Writer {
   void compute_pack(const std::vector<ExprId>& sums, const Wanted& wanted);
   void for_each_in_pack(const std::function<void()>& write);
   void load_columns();
-  bool is_uniform(const Expr& select) const;
   void collect_needed(ExprId id, const std::string& when, Guards& needed) const;
   Guards exprs_needed_by(const std::vector<ExprId>& sums, const Wanted& wanted) const;
   bool is_packed(ExprId id) const;

@@ -1,5 +1,6 @@
 // Kernels of a class of sizes beside kernels that are made for each size: the same code, parameters and division.
 // covers: core/loops/cpu/target.cpp
+// covers: core/loops/cuda/target.cpp
 #include <gtest/gtest.h>
 
 #include "core/executors/fusion/support.h"
@@ -7,6 +8,8 @@
 #include "ir/symbolic/substitution.h"
 #include "loops/cpu/launcher.h"
 #include "loops/cpu/with_sizes.h"
+#include "loops/cuda/source.h"
+#include "loops/order.h"
 
 namespace thunder::fusion {
 namespace {
@@ -18,6 +21,8 @@ struct RegionsOfAClass : LinesTest {
   Dims& dims = maker.trace.store->dims();
   const Dim n = dims.symbol(24), m = dims.symbol(40);
   size_t held = 0, asked = 0;
+  const std::vector<std::vector<int64_t>> all_sizes = {{24, 40}, {1, 40},    {24, 4},  {25, 41},   {7, 64},
+                                                    {64, 7},  {128, 128}, {40, 24}, {1000, 33}, {3, 9000}};
 
   uint32_t pick(uint32_t count) { return static_cast<uint32_t>(random()) % count; }
 
@@ -89,28 +94,82 @@ struct RegionsOfAClass : LinesTest {
     ASSERT_TRUE(of_class) << print(trace);
     ASSERT_TRUE(reads.noted().empty()) << name(Dim(reads.noted()[0])) << " is looked at as a number\n" << print(trace);
     const Conditions conditions(reads.conditions());
-    for (const std::vector<int64_t>& sizes : std::vector<std::vector<int64_t>>{
-             {24, 40}, {1, 40}, {24, 4}, {25, 41}, {7, 64}, {64, 7}, {128, 128}, {40, 24}, {1000, 33}, {3, 9000}}) {
+    for (const std::vector<int64_t>& sizes : all_sizes) {
       asked++;
       if (!conditions.hold_for(sizes)) continue;
       held++;
-      const KernelPtr made = of_class->launcher_for(formulas.evaluate(sizes));
+      const KernelPtr made =
+          of_class->launcher_for(std::make_shared<const std::vector<int64_t>>(formulas.evaluate(sizes)));
       EXPECT_EQ(describe(*made), describe(*alone(trace, line, sizes))) << sizes[0] << " " << sizes[1];
     }
+  }
+
+  static std::string parameters_of(const loops::Nest& nest) {
+    return join(parameters(nest), " ", [](int64_t p) { return cat(p); });
+  }
+  // The region with its loops ordered, as CUDA C++, and its parameters.
+  static std::string text_of(LoweredRegion region, loops::CudaTextKey& key) {
+    order_loops(region.nest, region.reduced);
+    const loops::CudaSchedule schedule = cuda_schedule(region.nest, {});
+    key = text_key(region.nest, schedule);
+    return cuda_source(region.nest, schedule, "kernel").text + parameters_of(region.nest);
+  }
+  // The text of one size with the parameters of another, which a class of sizes gives.
+  void compare_texts(const Trace& trace, const Node& line) {
+    const DimReads reads(DimReads::Of::lines);
+    const LoweredRegionOf<Size> lowered = lowered_of(line, *trace.store);
+    LoweredRegionOf<Size> ordered = lowered;
+    order_loops(ordered.nest, ordered.reduced);
+    print(ordered.nest);
+    ASSERT_TRUE(reads.noted().empty()) << name(Dim(reads.noted()[0])) << " is looked at as a number\n" << print(trace);
+    const Conditions conditions(reads.conditions());
+    Formulas formulas;
+    const auto compiled = loops::with_sizes<FormulaRef>(ordered, [&](const Size& s) { return formulas.add(s.dim()); });
+    const auto with = [&](const std::vector<int64_t>& symbols) {
+      const std::vector<int64_t> values = formulas.evaluate(symbols);
+      return loops::with_sizes<int64_t>(compiled, [&](const FormulaRef& f) { return Formulas::value(f, values); });
+    };
+    const loops::Nest first = with({24, 40}).nest;
+    const loops::CudaSchedule schedule = cuda_schedule(first, {});
+    const std::string text = cuda_source(first, schedule, "kernel").text;
+    for (const std::vector<int64_t>& sizes : all_sizes) {
+      asked++;
+      if (!conditions.hold_for(sizes)) continue;
+      Substitution numbers({Dim(sizes[0]), Dim(sizes[1])});
+      Specialisation specialise(trace.store, numbers);
+      loops::CudaTextKey key;
+      const std::string alone = text_of(loops::with_sizes<int64_t>(lowered_of(*specialise(&line), specialise.store()),
+                                                                   [](const Size& s) { return s.value(); }), key);
+      const loops::Nest nest = with(sizes).nest;
+      EXPECT_EQ(text_key(nest, cuda_schedule(nest, {})), key) << sizes[0] << " " << sizes[1];
+      if (key != text_key(first, schedule)) continue;
+      held++;
+      EXPECT_EQ(text + parameters_of(nest), alone) << sizes[0] << " " << sizes[1];
+    }
+  }
+
+  template <class F>
+  void for_each_region(const F& f) {
+    size_t regions = 0;
+    for (int program = 0; program < 60; program++) {
+      std::vector<Var> values = {input({n, m}), input({n, m})};
+      for (uint32_t i = 0; i < 3 + pick(5); i++) values.push_back(step(values));
+      const Trace trace = claim_lines({values.back(), values[pick(static_cast<uint32_t>(values.size()))]});
+      for (const Node* line : trace.nodes)
+        if (line->executor == std::string_view("fusion") && !def(*line).view) f(trace, *line), regions++;
+      lines().clear(), maker.trace.inputs.clear();
+    }
+    EXPECT_GT(regions, 60u);
   }
 };
 
 TEST_F(RegionsOfAClass, have_the_kernels_that_are_made_for_each_size) {
-  size_t regions = 0;
-  for (int program = 0; program < 60; program++) {
-    std::vector<Var> values = {input({n, m}), input({n, m})};
-    for (uint32_t i = 0; i < 3 + pick(5); i++) values.push_back(step(values));
-    const Trace trace = claim_lines({values.back(), values[pick(static_cast<uint32_t>(values.size()))]});
-    for (const Node* line : trace.nodes)
-      if (line->executor == std::string_view("fusion") && !def(*line).view) compare(trace, *line), regions++;
-    lines().clear(), maker.trace.inputs.clear();
-  }
-  EXPECT_GT(regions, 60u);
+  for_each_region([this](const Trace& trace, const Node& line) { compare(trace, line); });
+  EXPECT_GT(held * 4, asked) << "sizes of the class: " << held << " of " << asked;
+}
+
+TEST_F(RegionsOfAClass, have_the_cuda_texts_that_are_written_for_each_size) {
+  for_each_region([this](const Trace& trace, const Node& line) { compare_texts(trace, line); });
   EXPECT_GT(held * 4, asked) << "sizes of the class: " << held << " of " << asked;
 }
 
