@@ -18,6 +18,7 @@ struct RowExtras {
   std::string_view alias_of = {};
   Variant variant = {};
   const RankRule* ranks = nullptr;
+  MultiplyAddsFn multiply_adds = nullptr;
 };
 consteval OpRow composite(SchemaText schema, CastPolicy autocast, std::string_view doc, DecomposeFn decompose,
                           SamplesFn samples, uint32_t tags = 0, const RowExtras& x = {}) {
@@ -27,7 +28,7 @@ consteval OpRow composite(SchemaText schema, CastPolicy autocast, std::string_vi
 consteval OpRow primitive(SchemaText schema, std::string_view doc, MetaFn meta, KernelFn reference, VjpFn vjp,
                           uint32_t tags = 0, const RowExtras& x = {}) {
   return checked({schema, CastPolicy::unsaid, doc, meta, reference, nullptr, vjp, x.nondiff, x.batch, x.view,
-                  x.write_through, x.samples, tags, x.alias_of, x.variant, x.ranks});
+                  x.write_through, x.samples, tags, x.alias_of, x.variant, x.ranks, x.multiply_adds});
 }
 
 }  // namespace thunder

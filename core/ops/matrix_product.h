@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "ir/dtype.h"
+#include "ir/type.h"
 
 namespace thunder {
 
@@ -43,5 +43,10 @@ struct ProductOutput {
 // by_dtype (ops/kernels.h) knows, and not boolean. Takes no memory but the stack's.
 void matrix_product(DType dtype, const Operand& left, const Operand& right, const ProductOutput& out, int64_t rows,
                     int64_t columns, int64_t inner);
+
+// The multiply-adds of products: each element of the left operand takes as many as the result has columns.
+inline double multiply_adds_of_rows(const TensorType& left, const TensorType&, const TensorType& result) {
+  return double(elements(left.shape).value()) * double(result.shape[result.rank() - 1].value());
+}
 
 }  // namespace thunder

@@ -66,6 +66,7 @@ struct ViewRule {
 };
 using WriteThroughFn = ValueId (*)(Call& view, ValueId base, ValueId written);
 using SamplesFn = void (*)(Samples&);
+using MultiplyAddsFn = double (*)(const TensorType& left, const TensorType& right, const TensorType& result);
 
 enum OpTag : uint32_t {
   kElementwise = 1,  // out[i] depends on in[i] only: the result may take an input's memory
@@ -137,6 +138,7 @@ struct OpRow {
   std::string_view alias_of = {};  // the op of which this is another name
   Variant variant = {};
   const RankRule* ranks = nullptr;  // of a prim that knows of ranks
+  MultiplyAddsFn multiply_adds = nullptr;  // of a prim that is a product: how many it takes, by its types
 };
 
 // Refuses an incomplete row while compiling.
@@ -146,6 +148,7 @@ consteval OpRow checked(OpRow row) {
   if (row.decompose && row.autocast == CastPolicy::unsaid) throw "a composite says what autocast makes of it";
   if (!row.decompose && !(row.meta && row.reference)) throw "an op needs meta and reference, or decompose";
   if (!row.decompose && !row.vjp && row.nondiff.empty()) throw "a prim needs vjp, or nondiff = \"reason\"";
+  if (!row.decompose && (row.tags & kMatmul) && !row.multiply_adds) throw "a product says what it multiplies and adds";
   if (row.write_through && !row.view) throw "write_through belongs to views";
   return row;
 }
@@ -174,6 +177,7 @@ struct OpDef : Op {
   uint32_t tags = 0;
   CastPolicy autocast = CastPolicy::unsaid;
   const RankRule* ranks = nullptr;
+  MultiplyAddsFn multiply_adds = nullptr;
 
   bool has(OpTag tag) const { return tags & tag; }
   // Whether the kernel is a built-in one that gets narrow integers widened (ops/widened.h).

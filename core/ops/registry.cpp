@@ -28,6 +28,7 @@ OpDef::OpDef(const OpRow& row)
       tags(row.tags),
       autocast(row.autocast),
       ranks(row.ranks),
+      multiply_adds(row.multiply_adds),
       widens(!row.view && !(row.tags & kAnyElement)) {
   prim = row.decompose == nullptr;
 }

@@ -19,26 +19,6 @@ double elements_of(const Node& n, size_t arg, const Store& store) {
   return arg < n.args.size() && n.args[arg].kind == ArgKind::value ? elements(store.type(n.args[arg].v)) : 0;
 }
 
-double first_dim_size(const TensorType& type) {
-  const Sizes sizes = concrete(type.shape);
-  return sizes.empty() ? 1.0 : std::max(1.0, double(sizes[0]));
-}
-
-// Multiply-adds of a prim that is a product. Each result of a convolution takes the weights of one output channel, and
-// its gradients multiply the same pairs.
-double multiply_adds(const Node& n, const Store& store) {
-  const TensorType& out = store.type(n.results[0]);
-  const std::string_view name = n.op->name();
-  if (name == "prims.matmul" || name == "prims.grouped_matmul") {  // each element of the left one by a row of the right
-    const Sizes sizes = concrete(out.shape);
-    return elements_of(n, 0, store) * (sizes.empty() ? 1.0 : double(sizes.back()));
-  }
-  if (name == "prims.conv2d_weight_grad") return elements_of(n, 0, store) * elements(out) / first_dim_size(out);
-  const double weights = elements_of(n, 1, store);
-  const double results = name == "prims.conv2d" ? elements(out) : elements_of(n, 0, store);
-  return n.args[1].kind == ArgKind::value ? results * weights / first_dim_size(store.type(n.args[1].v)) : 0;
-}
-
 }  // namespace
 
 double flops_of(const Node& node, const Store& store) {
@@ -47,7 +27,8 @@ double flops_of(const Node& node, const Store& store) {
                            [&](double sum, const Node* line) { return sum + flops_of(*line, store); });
   if (node.results.empty() || !node.op->prim) return 0;
   const OpDef& op = def(node);
-  if (op.has(kMatmul)) return 2 * multiply_adds(node, store);
+  if (op.multiply_adds)
+    return 2 * op.multiply_adds(store.type(node.args[0].v), store.type(node.args[1].v), store.type(node.results[0]));
   if (op.has(kReduction)) return elements_of(node, 0, store);
   return op.has(kElementwise) ? elements(store.type(node.results[0])) : 0;
 }

@@ -267,19 +267,27 @@ Results batch_weight_grad(Batch& b) {
       0);
 }
 
+// Each element of the output takes the weights of one of its channels; the gradients multiply the same pairs.
+template <size_t output, size_t weight>
+double count_products(const TensorType& left, const TensorType& right, const TensorType& result) {
+  const std::array of = {&left.shape, &right.shape, &result.shape};
+  const double pairs = double(elements(*of[output]).value()) * double(elements(*of[weight]).value());
+  return pairs / double(std::max<int64_t>(1, (*of[weight])[0].value()));
+}
+
 constexpr OpRow kRows[] = {
     primitive("prims.conv2d(tensor input, tensor weight, int[] stride, int[] padding, int[] dilation, int "
               "groups) -> tensor",
               "Two-dimensional cross-correlation.", forward_meta, forward, forward_vjp, kMatmul,
-              {.batch = batch_forward, .samples = forward_samples}),
+              {.batch = batch_forward, .samples = forward_samples, .multiply_adds = count_products<2, 1>}),
     primitive("prims.conv2d_input_grad(tensor grad, tensor weight, int[] input_size, int[] stride, int[] "
               "padding, int[] dilation, int groups) -> tensor",
               "The gradient of prims.conv2d's input.", input_grad_meta, input_grad, input_grad_vjp, kMatmul,
-              {.batch = batch_input_grad, .samples = input_grad_samples}),
+              {.batch = batch_input_grad, .samples = input_grad_samples, .multiply_adds = count_products<0, 1>}),
     primitive("prims.conv2d_weight_grad(tensor grad, tensor input, int[] weight_size, int[] stride, int[] "
               "padding, int[] dilation, int groups) -> tensor",
               "The gradient of prims.conv2d's weight.", weight_grad_meta, weight_grad, weight_grad_vjp, kMatmul,
-              {.batch = batch_weight_grad, .samples = weight_grad_samples}),
+              {.batch = batch_weight_grad, .samples = weight_grad_samples, .multiply_adds = count_products<0, 2>}),
 };
 
 }  // namespace

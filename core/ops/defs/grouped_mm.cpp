@@ -106,7 +106,7 @@ constexpr OpRow kRows[] = {
     primitive("prims.grouped_matmul(tensor input, tensor other, tensor ends) -> tensor",
               "The product of each group of rows with its matrix of other; with another of two dims, for each group of "
               "what is summed a product. A row is in the first group whose end is behind it; those in none give zeros.",
-              grouped_mm_meta, grouped_mm_kernel, vjp, kMatmul),
+              grouped_mm_meta, grouped_mm_kernel, vjp, kMatmul, {.multiply_adds = multiply_adds_of_rows}),
     composite("grouped_mm(tensor mat_a, tensor mat_b, tensor? offs=None) -> tensor", CastPolicy::none,
               "The product of each group of rows of mat_a with its matrix of mat_b, which has three dims; of each "
               "matrix of mat_a with its group of columns of mat_b; or, where both have two dims, a product for each "

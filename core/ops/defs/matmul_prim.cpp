@@ -75,7 +75,7 @@ constexpr OpRow kMatmulPrim = primitive(
       if (g.wants(0)) g.add(0, g.builder.call("prims.matmul", {g.cotangent(), swap_last_two(g.var(1))}));
       if (g.wants(1)) g.add(1, g.builder.call("prims.matmul", {swap_last_two(g.var(0)), g.cotangent()}));
     },
-    kMatmul, {.batch = batch, .samples = samples});
+    kMatmul, {.batch = batch, .samples = samples, .multiply_adds = multiply_adds_of_rows});
 
 }  // namespace
 
