@@ -16,7 +16,7 @@ set(precompiled_jit executors/executor.h jit/call.h jit/context/context.h ops/gr
 
 set(THUNDER_DEPENDENCIES PkgConfig::CJSON PkgConfig::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
 set(THUNDER_OBJECTS "")   # every object of the library
-set(THUNDER_ROOTS "")     # the include roots of every layer
+set(THUNDER_ROOTS ${CMAKE_BINARY_DIR}/generated)  # the include roots of every layer, and of the lists that are made for them
 
 # An object library, or nothing while there are no sources yet.
 macro(thunder_add_objects name sources)
@@ -50,6 +50,15 @@ thunder_write_list(modules/kinds.inc THUNDER_MODULES_FILE ${stems})
 # One of these defines STEM_rows.
 thunder_list_stems(stems core/onnx/rows)
 thunder_write_list(onnx/rows.inc THUNDER_ONNX_ROWS ${stems})
+
+# The prims by name, which everything that includes ir/prim.h waits for.
+set(prims ${CMAKE_BINARY_DIR}/generated/ir/prims.inc)
+file(GLOB definitions CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/ops/defs/*.cpp)
+add_custom_command(OUTPUT ${prims}
+  COMMAND ${CMAKE_COMMAND} -DOUT=${prims} -DFOLDER=${CMAKE_SOURCE_DIR}/core/ops/defs -P ${CMAKE_SOURCE_DIR}/cmake/Prims.cmake
+  DEPENDS ${definitions} ${CMAKE_SOURCE_DIR}/cmake/Prims.cmake VERBATIM)
+add_custom_target(thunder_prims DEPENDS ${prims})
+add_dependencies(thunder_flags thunder_prims)
 
 foreach(layer ${THUNDER_LAYERS})
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/roots/${layer})
@@ -92,9 +101,6 @@ foreach(layer ${THUNDER_LAYERS})
     endif()
     target_include_directories(thunder_${layer} PRIVATE ${THUNDER_ROOTS})
     target_link_libraries(thunder_${layer} PRIVATE ${libraries})
-    if(layer MATCHES "^(ops|modules|onnx)$")
-      target_include_directories(thunder_${layer} PRIVATE ${CMAKE_BINARY_DIR}/generated)
-    endif()
     # A function of loop nests that some switch has no case for must not compile.
     if(layer STREQUAL loops)
       target_compile_options(thunder_${layer} PRIVATE -Werror=switch)

@@ -47,7 +47,6 @@ endfunction()
 foreach(layer ${THUNDER_LAYERS})
   thunder_add_unit_tests(core_${layer} core/${layer} ${layer})
 endforeach()
-target_include_directories(core_onnx_test PRIVATE ${CMAKE_BINARY_DIR}/generated) # the list of rows
 add_library(nvtx_stand_in MODULE ${CMAKE_SOURCE_DIR}/tests/support/nvtx_stand_in.c)
 target_link_libraries(nvtx_stand_in PRIVATE thunder_flags)
 add_dependencies(core_jit_test nvtx_stand_in)
@@ -69,9 +68,6 @@ if(TARGET battery_test)
   file(GLOB battery CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/battery/*.cpp)
   list(FILTER battery EXCLUDE REGEX "_test\\.cpp$")
   target_sources(battery_test PRIVATE ${battery})
-endif()
-if(TARGET capi_test)
-  target_include_directories(capi_test PRIVATE ${CMAKE_BINARY_DIR}/generated)
 endif()
 
 include(Cuda)        # programs on CUDA devices, on any machine

@@ -2,8 +2,15 @@
 
 #include "base/text.h"
 #include "ir/dim_reads.h"
+#include "ir/prim.h"
 
 namespace thunder {
+
+std::vector<std::string> names(std::initializer_list<Prim> prims) {
+  std::vector<std::string> out;
+  for (const Prim prim : prims) out.emplace_back(name(prim));
+  return out;
+}
 
 Executor::Executor(ExecutorDesc desc) : desc_(std::move(desc)), ops_(desc_.ops.begin(), desc_.ops.end()) {
   const char* missing = desc_.name.empty() ? "a name" : !desc_.prepare ? "prepare" : nullptr;

@@ -2,6 +2,7 @@
 // descriptor. It knows nodes and buffers, no tensor handles.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -16,6 +17,9 @@ namespace thunder {
 
 // States of the regions of one compile, kept by fusion executors until prepared; the store must outlive them.
 using RegionStates = std::unordered_map<const Node*, RegionState>;
+
+// The names of prims, for `ops` below.
+std::vector<std::string> names(std::initializer_list<Prim> prims);
 
 // All its functions may throw.
 struct ExecutorDesc {

@@ -16,11 +16,14 @@
 
 namespace thunder {
 
+enum class Prim : uint8_t;  // ir/prim.h
+
 // An operation, as far as traces need it. The registry derives from it; the parser finds one by name.
 struct Op {
   Schema schema;
-  bool prim = false;  // has no decomposition; its name starts with "prims."
-  bool pure = true;   // may be merged with an equal one, and dropped when unused
+  bool prim = false;     // has no decomposition; its name starts with "prims."
+  Prim id{255};          // which one of the library's own, or Prim::none
+  bool pure = true;      // may be merged with an equal one, and dropped when unused
   std::string_view name() const { return schema.name; }
   explicit Op(Schema s) : schema(std::move(s)) {}
 };

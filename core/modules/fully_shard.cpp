@@ -4,6 +4,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "ir/prim.h"
 #include "ops/world_collectives.h"
 #include "tensor/transfer.h"
 
@@ -89,8 +90,8 @@ Tensor* value_of_shard(Scope& scope, Tensor* shard, std::string_view path) {
     Builder& b = scope.builder();
     Var x = b.var(scope.enter(part));
     const std::string_view along = how.axis;
-    x = how.gathered ? b.call("prims.all_gather", {x, along, how.ranks, how.reshard, how.unit})
-                     : b.call("prims.shard", {x, along, how.ranks});
+    x = how.gathered ? b.call(Prim::all_gather, {x, along, how.ranks, how.reshard, how.unit})
+                     : b.call(Prim::shard, {x, along, how.ranks});
     if (how.gathered && how.part() * how.ranks != how.rows) x = b.call("slice", {x, 0, 0, how.rows});
     value = scope.wrap(x.id);
   });

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "device/zeros.h"
+#include "ir/prim.h"
 #include "tensor/transfer.h"
 #include "tracer/eager.h"
 
@@ -21,7 +22,7 @@ Ref<Tensor> full_tensor(const ScopeEnvironment& environment, const TensorType& t
   dtype.kind = ArgKind::dtype, dtype.dtype = type.dtype;
   device.kind = ArgKind::device, device.device = type.device;
   const Any args[] = {Any::dims(shape), Any::real(value), dtype, device};
-  Tensor* t = scope.invoke("prims.full", args, nullptr, nullptr, 0, nullptr);
+  Tensor* t = scope.invoke(name(Prim::full), args, nullptr, nullptr, 0, nullptr);
   if (scope.status()) throw Error(scope.status());
   return Ref<Tensor>(t);
 }

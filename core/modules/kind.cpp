@@ -1,6 +1,7 @@
 #include "modules/kind.h"
 
 #include "base/text.h"
+#include "ir/prim.h"
 #include "modules/access.h"
 #include "modules/inputs.h"
 #include "ops/builder.h"
@@ -191,7 +192,7 @@ void ModuleInit::fill(std::string_view name, const std::vector<int64_t>& shape, 
   cpu.kind = ArgKind::device;
   cpu.device = Device::cpu;
   const Any args[] = {Any::dims(shape), Any::real(value), kind, cpu};
-  Tensor* t = scope.invoke("prims.full", args, nullptr, nullptr, 0, nullptr);
+  Tensor* t = scope.invoke(thunder::name(Prim::full), args, nullptr, nullptr, 0, nullptr);
   if (scope.status()) throw Error(scope.status());
   module.set_tensor(name, Ref<Tensor>(t), role);
 }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "ir/prim.h"
 #include "ops/world_collectives.h"
 
 namespace thunder {
@@ -54,14 +55,14 @@ Var reduce_in_dtype(Var x, const GradReduction& how, int64_t ranks) {
   const int64_t size = hint(x.shape()[0]), part = (size + ranks - 1) / ranks;
   x = convert(x, how.dtype);
   if (part * ranks != size) x = b.call("pad", {x, Shape{0, Dim(part * ranks - size)}});
-  x = b.call("prims.all_to_all", {x, how.axis, ranks});
+  x = b.call(Prim::all_to_all, {x, how.axis, ranks});
   x = convert(x, compute_dtype(how.dtype));
   std::vector<Var> rows;
   for (int64_t r = 0; r < ranks; r++) rows.push_back(b.call("slice", {x, 0, r * part, (r + 1) * part}));
   for (size_t apart = 1; apart < rows.size(); apart *= 2)
     for (size_t r = 0; r + apart < rows.size(); r += 2 * apart) rows[r] = rows[r] + rows[r + apart];
   x = how.reduction == "mean" ? rows[0] / static_cast<double>(ranks) : rows[0];
-  x = b.call("prims.all_gather", {convert(x, how.dtype), how.axis, ranks, false});
+  x = b.call(Prim::all_gather, {convert(x, how.dtype), how.axis, ranks, false});
   if (part * ranks != size) x = b.call("slice", {x, 0, 0, size});
   return convert(x, dtype);
 }

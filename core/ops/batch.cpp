@@ -47,7 +47,7 @@ Var Batch::merged(size_t arg) const {
 Var Batch::parted(Var result, size_t i) const { return reshape_to(result, with_front(size_, example(i).shape)); }
 
 Var Batch::example_indices(const Shape& shape) const {
-  Var n = builder.call("prims.iota", {Shape{size_}, DType::i64, Device::cpu});
+  Var n = builder.call(Prim::iota, {Shape{size_}, DType::i64, Device::cpu});
   return expand_to(reshape_to(n, with_front(size_, Shape(shape.size() - 1, 1))), shape);
 }
 
@@ -132,7 +132,7 @@ Results unroll(Batch& b) {
       Shape starts(x.rank(), 0), ends = x.shape(), rest = x.shape();
       starts[0] = i, ends[0] = i + 1;
       rest.erase(0);
-      return reshape_to(b.builder.call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)}), rest);
+      return reshape_to(b.builder.call(Prim::slice, {x, starts, ends, Shape(x.rank(), 1)}), rest);
     }));
   Results out;
   for (size_t r = 0; r < b.count(); r++) {
@@ -140,7 +140,7 @@ Results unroll(Batch& b) {
     const TensorType& type = b.example(r);
     for (const Results& one : each) parts.push_back(reshape_to(b.builder.var(one[r]), b.with_front(1, type.shape)).id);
     if (parts.empty()) parts.push_back(full(b.builder, b.with_front(0, type.shape), 0, type.dtype, type.device).id);
-    out.push_back(b.builder.call("prims.cat", {parts, 0}).id);
+    out.push_back(b.builder.call(Prim::cat, {parts, 0}).id);
   }
   return out;
 }

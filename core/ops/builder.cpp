@@ -2,6 +2,7 @@
 
 #include "base/nesting.h"
 #include "base/text.h"
+#include "ir/prim.h"
 #include "ops/numbers.h"
 #include "tensor/tensor.h"
 
@@ -29,15 +30,12 @@ Results Builder::invoke(const OpDef& op, std::span<const Arg> args) {
   }
 }
 
-Results Builder::results(std::string_view name, std::initializer_list<In> args) {
-  const OpDef& op = registry_.get(name);
+Results Builder::results(const OpDef& op, std::initializer_list<In> args) {
   SmallVector<Arg, 8> given;
   for (const In& a : args) given.push_back(a);
   CompleteArgs complete(op, given);
   return invoke(op, complete.span());
 }
-
-Var Builder::call(std::string_view name, std::initializer_list<In> args) { return var(results(name, args)[0]); }
 
 Var Call::var(size_t i) const {
   const Arg& a = at(i);
@@ -93,11 +91,11 @@ void append(std::string& out, const Call* c) {
 }
 
 Var to_device(Var x, Device device) {
-  return x.type().device == device ? x : x.builder->call("prims.to_device", {x, device});
+  return x.type().device == device ? x : x.builder->call(Prim::to_device, {x, device});
 }
 
 Var full(Builder& b, std::span<const Dim> shape, double value, DType dtype, Device device) {
-  return b.call("prims.full", {shape, value, dtype, device});
+  return b.call(Prim::full, {shape, value, dtype, device});
 }
 
 Var number_tensor(Builder& b, const Arg& number) {
@@ -111,7 +109,7 @@ Var full_like(Var x, double value) {
 
 Var convert(Var x, DType dtype) {
   if (x.dtype() == dtype && !x.type().weak) return x;
-  return x.builder->call("prims.convert", {x, dtype});
+  return x.builder->call(Prim::convert, {x, dtype});
 }
 
 namespace {
@@ -123,18 +121,18 @@ bool same_shape(Var x, std::span<const Dim> shape) {
 
 Var reshape_to(Var x, std::span<const Dim> shape) {
   if (same_shape(x, shape)) return x;
-  return x.builder->call("prims.reshape", {x, shape});
+  return x.builder->call(Prim::reshape, {x, shape});
 }
 
 Var permute_to(Var x, std::span<const Dim> order) {
   bool identity = true;
   for (size_t i = 0; i < order.size(); i++) identity &= order[i] == Dim(static_cast<int64_t>(i));
-  return identity ? x : x.builder->call("prims.permute", {x, order});
+  return identity ? x : x.builder->call(Prim::permute, {x, order});
 }
 
 Var expand_to(Var x, std::span<const Dim> shape) {
   if (same_shape(x, shape)) return x;
-  return x.builder->call("prims.expand", {x, shape});
+  return x.builder->call(Prim::expand, {x, shape});
 }
 
 Var sum_to(Var x, std::span<const Dim> shape) {
@@ -143,7 +141,7 @@ Var sum_to(Var x, std::span<const Dim> shape) {
   Shape axes;
   for (size_t i = 0; i < x.rank(); i++)
     if (i < lead || (shape[i - lead] == Dim(1) && !(x.shape()[i] == Dim(1)))) axes.push_back(static_cast<int64_t>(i));
-  if (!axes.empty()) x = x.builder->call("prims.sum", {x, axes});
+  if (!axes.empty()) x = x.builder->call(Prim::sum, {x, axes});
   return reshape_to(x, shape);
 }
 

@@ -84,8 +84,10 @@ class Builder {
   const Registry& registry() const { return registry_; }
 
   // The first result; `results` gives all. Throws what the op's checks throw.
-  Var call(std::string_view op, std::initializer_list<In> args);
-  Results results(std::string_view op, std::initializer_list<In> args);
+  Var call(std::string_view op, std::initializer_list<In> args) { return var(results(op, args)[0]); }
+  Var call(Prim op, std::initializer_list<In> args) { return var(results(op, args)[0]); }
+  Results results(std::string_view op, std::initializer_list<In> args) { return results(registry_.get(op), args); }
+  Results results(Prim op, std::initializer_list<In> args) { return results(registry_.get(op), args); }
   // Requires: args complete.
   virtual Results invoke(const OpDef& op, std::span<const Arg> args);
 
@@ -115,6 +117,7 @@ class Builder {
   virtual void abandon() = 0;
 
  private:
+  Results results(const OpDef& op, std::initializer_list<In> args);
   const Registry& registry_;
 };
 

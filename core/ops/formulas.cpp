@@ -30,11 +30,11 @@ Shape all_but(size_t axis, size_t rank) {
 }
 
 Var sum_kept(Var x, std::span<const Dim> axes) {
-  return axes.empty() ? x : kept(x.builder->call("prims.sum", {x, axes}), x, axes);
+  return axes.empty() ? x : kept(x.builder->call(Prim::sum, {x, axes}), x, axes);
 }
 
 Var max_kept(Var x, std::span<const Dim> axes) {
-  return axes.empty() ? x : kept(x.builder->call("prims.amax", {x, axes}), x, axes);
+  return axes.empty() ? x : kept(x.builder->call(Prim::amax, {x, axes}), x, axes);
 }
 
 Var mean_kept(Var x, std::span<const Dim> axes) {
@@ -52,7 +52,7 @@ Var count(Var like, std::span<const Dim> dims) {
   const Dim n = elements(dims);
   const bool constant = n.constant();
   Var one = full(*like.builder, {}, constant ? static_cast<double>(n.value()) : 1, like.dtype(), like.type().device);
-  return constant ? one : like.builder->call("prims.sum", {expand_to(one, dims), Shape{}});
+  return constant ? one : like.builder->call(Prim::sum, {expand_to(one, dims), Shape{}});
 }
 
 Var loss_weight(const Call& c, size_t param, Var loss) {
@@ -69,7 +69,7 @@ Reduction reduction_of(const Call& c, size_t param) {
 }
 
 Var counted_along(Builder& b, Dim size, size_t axis, size_t rank, Device device) {
-  return along_axis(b.call("prims.iota", {Shape{size}, DType::i64, device}), axis, rank);
+  return along_axis(b.call(Prim::iota, {Shape{size}, DType::i64, device}), axis, rank);
 }
 
 Var along_axis(Var vector, size_t axis, size_t rank) {

@@ -1,6 +1,7 @@
 // Formulas that the declarations of several composites share.
 #pragma once
 
+#include "ir/prim.h"
 #include "ops/builder.h"
 
 namespace thunder {
@@ -9,9 +10,9 @@ namespace thunder {
 // Grad::add.
 inline Var computed(Var x) { return x ? convert(x, compute_dtype(x.dtype())) : x; }
 
-inline Var exp(Var x) { return x.builder->call("prims.exp", {x}); }
-inline Var log(Var x) { return x.builder->call("prims.log", {x}); }
-inline Var rsqrt(Var x) { return x.builder->call("prims.rsqrt", {x}); }
+inline Var exp(Var x) { return x.builder->call(Prim::exp, {x}); }
+inline Var log(Var x) { return x.builder->call(Prim::log, {x}); }
+inline Var rsqrt(Var x) { return x.builder->call(Prim::rsqrt, {x}); }
 inline Var matmul(Var a, Var b) { return a.builder->call("matmul", {a, b}); }
 // Broadcasts and promotes.
 inline Var where(Var condition, In then, In otherwise) {

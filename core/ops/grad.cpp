@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "ir/prim.h"
 
 namespace thunder {
 
@@ -47,7 +48,7 @@ void Backward::contribute(ValueId v, Var g) {
   g = convert(g, t.dtype);
   auto [it, fresh] = cotangents_.try_emplace(v, g);
   const ValueId before = fresh ? kNoValue : it->second.id;
-  if (!fresh) it->second = builder_.call("prims.add", {it->second, g});
+  if (!fresh) it->second = builder_.call(Prim::add, {it->second, g});
   on_contribution(v, before, it->second.id);
 }
 
@@ -133,7 +134,7 @@ void Backward::recompute(const Node& node) {
   std::vector<ValueId> wrt;
   for_each_value(node.args, [&](ValueId v) {
     if (!again.again_.contains(v))
-      again.again_[v] = builder_.call("prims.optimization_barrier", {value(v), seeds[0].cotangent});
+      again.again_[v] = builder_.call(Prim::optimization_barrier, {value(v), seeds[0].cotangent});
     if (depends(v) && std::find(wrt.begin(), wrt.end(), v) == wrt.end()) wrt.push_back(v);
   });
   for (const Node* n : node.body)

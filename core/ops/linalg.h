@@ -16,7 +16,7 @@ inline Var batch_of(Var x, Var other) {
   return expand_to(x, shape);
 }
 inline Var triangular(Var a, Var b, bool upper, bool transposed, bool unit) {
-  return a.builder->call("prims.triangular_solve", {batch_of(a, b), batch_of(b, a), upper, transposed, unit});
+  return a.builder->call(Prim::triangular_solve, {batch_of(a, b), batch_of(b, a), upper, transposed, unit});
 }
 // What singular values, the largest of which is kept along the last dim, must exceed to count: `largest` times rtol,
 // or atol, numbers or one for each matrix. Without either as much as rounding makes of `most` rows or columns.

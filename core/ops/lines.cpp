@@ -55,7 +55,7 @@ void picked_vjp(Grad& g) {
   if (!g.reached(0)) return;
   Var ct = computed(g.cotangent());
   Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), ct.type().device), g.type(0).shape);
-  g.add(0, g.builder.call("prims.scatter_add", {zeros, g.integer(1), g.result(1), ct}));
+  g.add(0, g.builder.call(Prim::scatter_add, {zeros, g.integer(1), g.result(1), ct}));
 }
 
 }  // namespace thunder

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "ir/elements.h"
 #include "ir/limits.h"
+#include "ir/prim.h"
 
 namespace thunder {
 namespace {
@@ -149,7 +150,7 @@ ComputedOperands promote_operands(const Call& c, std::initializer_list<size_t> p
 }  // namespace
 
 Var full(Builder& b, std::span<const Dim> shape, const Arg& number, DType dtype, Device device) {
-  return b.call("prims.full", {shape, exact_number(number), dtype, device});
+  return b.call(Prim::full, {shape, exact_number(number), dtype, device});
 }
 
 Arg exact_number(const Arg& number) {
@@ -205,7 +206,7 @@ Var rounded(const ComputedOperands& operands, Var result) {
   if (!operands.live) return y;
   // The first of two alternatives determines the type of both.
   Var never = full(*y.builder, {}, Arg::boolean(false), DType::boolean);
-  return y.builder->call("prims.where", {never, operands.live, y});
+  return y.builder->call(Prim::where, {never, operands.live, y});
 }
 
 Var computed_by(Call& c, std::string_view prim, bool to_real_dtype, Overflow overflow) {

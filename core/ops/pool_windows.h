@@ -68,7 +68,7 @@ inline Var padded(Var x, size_t axis, int64_t low, int64_t high, double value) {
   if (low == 0 && high == 0) return x;
   Shape before(x.rank(), 0), behind(x.rank(), 0);
   before[axis] = low, behind[axis] = high;
-  return x.builder->call("prims.pad", {x, before, behind, value});
+  return x.builder->call(Prim::pad, {x, before, behind, value});
 }
 
 // The elements at place k of each window along its dim, of what was padded for it.
@@ -76,7 +76,7 @@ inline Var at_place(Var padded, const Window& w, int64_t k) {
   Shape starts(padded.rank(), 0), ends = padded.shape(), steps(padded.rank(), 1);
   const int64_t start = k * w.dilation;
   starts[w.axis] = start, ends[w.axis] = start + (w.results - 1) * w.stride + 1, steps[w.axis] = w.stride;
-  return padded.builder->call("prims.slice", {padded, starts, ends, steps});
+  return padded.builder->call(Prim::slice, {padded, starts, ends, steps});
 }
 
 // ---- adaptive: as many results as asked for, each of its share of the dim ----
@@ -103,7 +103,7 @@ Var shares(Var x, size_t axis, int64_t results, Fold fold) {
     const int64_t start = i * n / results, end = ((i + 1) * n + results - 1) / results;
     parts.push_back(fold(x.builder->call("slice", {x, static_cast<int64_t>(axis), start, end, 1}), start).id);
   }
-  return x.builder->call("prims.cat", {parts, static_cast<int64_t>(axis)});
+  return x.builder->call(Prim::cat, {parts, static_cast<int64_t>(axis)});
 }
 
 // ---- samples ----

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "ir/prim.h"
 #include "ops/world_collectives.h"
 #include "ops/declare.h"
 
@@ -31,13 +32,14 @@ OpDef::OpDef(const OpRow& row)
       multiply_adds(row.multiply_adds),
       widens(!row.view && !(row.tags & kAnyElement)) {
   prim = row.decompose == nullptr;
+  if (prim) id = find_prim(name());
 }
 
 Registry::Registry() {
   const auto axes = std::make_shared<RankAxesSlot>();
   const auto add_row = [&](const OpRow& row) {
-    if (row.ranks) add(std::make_unique<CollectiveOp>(row, axes));
-    else add(row);
+    const OpDef& op = row.ranks ? add(std::make_unique<CollectiveOp>(row, axes)) : add(row);
+    if (op.id != Prim::none) prims_[static_cast<size_t>(op.id)] = &op;
   };
 #define THUNDER_OPS_FILE(stem) for (auto& row : stem##_ops) add_row(row);
 #include "ops/ops.inc"

@@ -25,6 +25,7 @@ class Registry {
   const OpDef* find(std::string_view name) const;
   // Throws not_found with the nearest name.
   const OpDef& get(std::string_view name) const;
+  const OpDef& get(Prim prim) const { return *prims_[static_cast<size_t>(prim)]; }
   // All ops in the order in which they were added.
   std::vector<const OpDef*> all() const;
   // What `make` gives of the built-in ops, such as parsed rules: made at the first call, and kept. Throws as it does.
@@ -49,6 +50,7 @@ class Registry {
   mutable std::array<std::atomic<const Entry*>, 4096> buckets_{};
   mutable std::mutex mutex_;  // of adding
   std::vector<std::unique_ptr<Entry>> entries_;
+  std::array<const OpDef*, 255> prims_{};  // by Prim
   mutable std::mutex made_mutex_;
   mutable std::map<const void*, std::shared_ptr<const void>> made_;  // by maker
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/checked.h"
+#include "ir/prim.h"
 #include "ops/builder.h"
 
 namespace thunder {
@@ -28,7 +29,7 @@ inline Shape padding_of(const Call& c, Var& x, Var w, size_t dims) {
     front[i] = whole / 2, behind[x.rank() - dims + i] = whole % 2;
     more = more || whole % 2;
   }
-  if (more) x = c.builder.call("prims.pad", {x, none, behind, 0.0});
+  if (more) x = c.builder.call(Prim::pad, {x, none, behind, 0.0});
   return front;
 }
 

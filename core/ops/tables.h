@@ -17,20 +17,26 @@ constexpr double kPi = std::numbers::pi, kLn2 = std::numbers::ln2;
 
 // ---- words: each is one op ----
 
-inline Var apply(std::string_view op, Var x) { return x.builder->call(op, {x}); }
-inline Var apply(std::string_view op, Var x, In y) { return x.builder->call(op, {x, y}); }
+template <class Op>  // a Prim, or a name
+Var apply(Op op, Var x) {
+  return x.builder->call(op, {x});
+}
+template <class Op>
+Var apply(Op op, Var x, In y) {
+  return x.builder->call(op, {x, y});
+}
 
 inline Var operator+(double a, Var b) { return b + a; }
 inline Var operator*(double a, Var b) { return b * a; }
 inline Var operator/(double a, Var b) { return b.builder->call("div", {a, b}); }
-inline Var abs(Var x) { return apply("prims.abs", x); }
-inline Var floor(Var x) { return apply("prims.floor", x); }
-inline Var sqrt(Var x) { return apply("prims.sqrt", x); }
-inline Var sin(Var x) { return apply("prims.sin", x); }
-inline Var cos(Var x) { return apply("prims.cos", x); }
-inline Var tanh(Var x) { return apply("prims.tanh", x); }
-inline Var erf(Var x) { return apply("prims.erf", x); }
-inline Var sign(Var x) { return apply("prims.sign", x); }
+inline Var abs(Var x) { return apply(Prim::abs, x); }
+inline Var floor(Var x) { return apply(Prim::floor, x); }
+inline Var sqrt(Var x) { return apply(Prim::sqrt, x); }
+inline Var sin(Var x) { return apply(Prim::sin, x); }
+inline Var cos(Var x) { return apply(Prim::cos, x); }
+inline Var tanh(Var x) { return apply(Prim::tanh, x); }
+inline Var erf(Var x) { return apply(Prim::erf, x); }
+inline Var sign(Var x) { return apply(Prim::sign, x); }
 inline Var expm1(Var x) { return apply("expm1", x); }
 inline Var log1p(Var x) { return apply("log1p", x); }
 inline Var logistic(Var x) { return apply("sigmoid", x); }
@@ -45,10 +51,10 @@ inline Var gt(Var x, In y) { return apply("gt", x, y); }
 inline Var ge(Var x, In y) { return apply("ge", x, y); }
 inline Var eq(Var x, In y) { return apply("eq", x, y); }
 inline Var ne(Var x, In y) { return apply("ne", x, y); }
-inline Var isnan(Var x) { return apply("prims.ne", x, x); }
+inline Var isnan(Var x) { return apply(Prim::ne, x, x); }
 inline Var both(Var x, Var y) { return apply("mul", x, y); }  // of booleans
 inline Var either(Var x, Var y) { return apply("add", x, y); }
-inline Var not_(Var x) { return apply("prims.logical_not", x); }
+inline Var not_(Var x) { return apply(Prim::logical_not, x); }
 inline Var square(Var x) { return x * x; }
 // Towards zero.
 inline Var truncated(Var x) { return where(lt(x, 0.0), -floor(-x), floor(x)); }
@@ -58,14 +64,14 @@ inline Var at_least_one_dim(Var x) { return x.rank() ? x : reshape_to(x, Shape{1
 inline Var slice(Var x, size_t dim, Dim start, Dim end) {
   Shape starts(x.rank(), 0), ends = x.shape();
   starts[dim] = start, ends[dim] = end;
-  return x.builder->call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)});
+  return x.builder->call(Prim::slice, {x, starts, ends, Shape(x.rank(), 1)});
 }
 // The elements at the places of each line along the axis.
 inline Var gather_along(Var x, size_t axis, Var place) {
-  return x.builder->call("prims.gather", {x, static_cast<int64_t>(axis), place});
+  return x.builder->call(Prim::gather, {x, static_cast<int64_t>(axis), place});
 }
 inline Var index_sum(Var x, std::span<const Dim> axes) {
-  return axes.empty() ? x : x.builder->call("prims.sum", {x, axes});
+  return axes.empty() ? x : x.builder->call(Prim::sum, {x, axes});
 }
 
 // ---- what is required of operands ----
@@ -163,9 +169,9 @@ inline Var reduced_loss(const Call& c, Var loss, Var weight = {}) {
   const Reduction reduction = reduction_of(c, static_cast<size_t>(c.op.schema.find("reduction")));
   const Shape shape = loss.shape();
   if (weight) loss = loss * weight;
-  if (reduction != Reduction::none) loss = c.builder.call("prims.sum", {loss, Shape{}});
+  if (reduction != Reduction::none) loss = c.builder.call(Prim::sum, {loss, Shape{}});
   if (reduction != Reduction::mean) return loss;
-  return loss / (weight ? c.builder.call("prims.sum", {weight, Shape{}}) : count(loss, shape));
+  return loss / (weight ? c.builder.call(Prim::sum, {weight, Shape{}}) : count(loss, shape));
 }
 // A formula of an input and a target for each element, then the reduction.
 template <auto formula>

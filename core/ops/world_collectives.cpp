@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/thrown.h"
+#include "ir/prim.h"
 #include "ops/kernels.h"
 
 namespace thunder {
@@ -151,7 +152,7 @@ Device device_of_ranks(const OpDef& op) {
 }
 
 RankAxesSlot& rank_axes(const Registry& registry) {
-  return *collective(registry.get("prims.all_reduce")).slot;
+  return *collective(registry.get(Prim::all_reduce)).slot;
 }
 
 int64_t ranks_along(const Registry& registry, std::string_view axis) {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "ir/prim.h"
 #include "ops/kernels.h"
 #include "ops/numbers.h"
 
@@ -33,9 +34,9 @@ namespace {
 template <class F>
 std::optional<Arg> constant_made_by(const F& producer, ValueId v) {
   for (const Node* n = producer(v); n; n = producer(n->args[0].v)) {
-    const std::string_view name = n->op->name();
-    if (name == "prims.full") return stored_value(n->args[1].plain(), n->args[2].dtype);
-    if (name != "prims.expand" && name != "prims.reshape" && name != "prims.permute") return std::nullopt;
+    const Prim op = n->op->id;
+    if (op == Prim::full) return stored_value(n->args[1].plain(), n->args[2].dtype);
+    if (op != Prim::expand && op != Prim::reshape && op != Prim::permute) return std::nullopt;
   }
   return std::nullopt;
 }
@@ -51,12 +52,11 @@ std::optional<Arg> constant_value(std::span<const Node* const> producers, ValueI
 }
 
 ValueId make_constant(Rewriter& rewriter, const Arg& value, const TensorType& type, const Node& in_place_of) {
-  const Registry& ops = rewriter.registry();
   const Arg full[] = {Arg::dims({}), exact_number(value), Arg::of(type.dtype), Arg::of(type.device)};
-  const ValueId scalar = rewriter.record(ops.get("prims.full"), full, in_place_of)[0];
+  const ValueId scalar = rewriter.record(Prim::full, full, in_place_of)[0];
   if (type.rank() == 0) return scalar;
   const Arg expand[] = {Arg::value(scalar), Arg::dims(type.shape)};
-  return rewriter.record(ops.get("prims.expand"), expand, in_place_of)[0];
+  return rewriter.record(Prim::expand, expand, in_place_of)[0];
 }
 
 }  // namespace thunder

@@ -1,5 +1,7 @@
 #include "passes/jvp.h"
 
+#include "ir/prim.h"
+
 #include <algorithm>
 
 namespace thunder {
@@ -49,7 +51,7 @@ void Forward::diagonal(const Node& node) {
     const Seed seed{result, convert(tangents_.at(v), dtype)};
     Var part = recorder_.var(Backward(recorder_, nodes, true).run({&seed, 1}, {&v, 1})[0]);
     part = convert(part, dtype);
-    sum = sum ? recorder_.call("prims.add", {sum, part}) : part;
+    sum = sum ? recorder_.call(Prim::add, {sum, part}) : part;
   }
   set(result, sum);
 }

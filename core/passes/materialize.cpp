@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/prim.h"
 #include "tracer/recorder.h"
 
 namespace thunder {
@@ -9,9 +10,7 @@ namespace {
 
 class Returned {
  public:
-  Returned(const Trace& trace, const Registry& registry) : producers_(trace.store->size(), nullptr) {
-    for (const char* name : {"prims.reshape", "prims.contiguous", "prims.alias", "prims.detach"})
-      keep_order_.push_back(registry.find(name));
+  explicit Returned(const Trace& trace) : producers_(trace.store->size(), nullptr) {
     for (const Node* n : trace.nodes)
       for (ValueId r : n->results) producers_[r] = n;
   }
@@ -19,8 +18,7 @@ class Returned {
   const Node* producer(ValueId v) const { return producers_[v]; }
   // The value that has the same elements in the same order, before reshapes.
   ValueId origin(ValueId v) const {
-    while (producers_[v] && std::find(keep_order_.begin(), keep_order_.end(), producers_[v]->op) != keep_order_.end())
-      v = producers_[v]->args[0].v;
+    while (producers_[v] && keeps_order(producers_[v]->op->id)) v = producers_[v]->args[0].v;
     return v;
   }
   // Whether the trace allocates the memory of the value, so that it may be returned without a copy.
@@ -30,14 +28,17 @@ class Returned {
   }
 
  private:
-  std::vector<const OpDef*> keep_order_;
+  static bool keeps_order(Prim op) {
+    return op == Prim::reshape || op == Prim::contiguous || op == Prim::alias || op == Prim::detach;
+  }
+
   std::vector<const Node*> producers_;
 };
 
 }  // namespace
 
 std::optional<Trace> materialize(const Trace& trace, PassContext& context) {
-  const Returned returned(trace, context.registry);
+  const Returned returned(trace);
   if (std::all_of(trace.outputs.begin(), trace.outputs.end(), [&](ValueId v) { return returned.owns_memory(v); }))
     return std::nullopt;
   Trace out = trace;
@@ -45,7 +46,7 @@ std::optional<Trace> materialize(const Trace& trace, PassContext& context) {
   for (ValueId& v : out.outputs) {
     if (returned.owns_memory(v)) continue;
     if (const Node* node = returned.producer(v)) recorder.set_where(node->where);
-    v = reshape_to(recorder.call("prims.clone", {recorder.var(returned.origin(v))}), trace.type(v).shape).id;
+    v = reshape_to(recorder.call(Prim::clone, {recorder.var(returned.origin(v))}), trace.type(v).shape).id;
   }
   out.nodes.insert(out.nodes.end(), recorder.nodes().begin(), recorder.nodes().end());
   return out;

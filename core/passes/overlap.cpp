@@ -2,6 +2,7 @@
 #include <deque>
 #include <set>
 
+#include "ir/prim.h"
 #include "ops/world_collectives.h"
 #include "passes/overlap_order.h"
 #include "passes/waits.h"
@@ -156,7 +157,7 @@ class Overlap {
 }  // namespace
 
 std::optional<Trace> overlap(const Trace& trace, PassContext& context) {
-  return Overlap(trace, context.registry.get("prims.wait")).run();
+  return Overlap(trace, context.registry.get(Prim::wait)).run();
 }
 
 }  // namespace thunder

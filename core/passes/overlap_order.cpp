@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "ir/prim.h"
 #include "ops/world_collectives.h"
 #include "tensor/tensor.h"
 
@@ -34,7 +35,7 @@ bool is_parameter_gather(const Node& n) {
 // has its place among the lines that free the memory of others.
 bool is_light(const Node& n) {
   const OpDef& op = def(n);
-  return op.view || op.has(kElementwise) || !n.body.empty() || op.name() == "prims.cat";
+  return op.view || op.has(kElementwise) || !n.body.empty() || op.id == Prim::cat;
 }
 
 class Order {

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "ir/prim.h"
 #include "ir/symbols.h"
 #include "passes/dce.h"
 #include "passes/inside.h"
@@ -219,7 +220,7 @@ class Zeros {
   }
   // A sum with zero is the other operand.
   bool is_sum(const Node& n) {
-    if (n.op->name() != "prims.add") return false;
+    if (n.op->id != Prim::add) return false;
     if (n.args[0].kind != ArgKind::value || n.args[1].kind != ArgKind::value) return false;
     const bool left = is_zero(n.args[0].v), right = is_zero(n.args[1].v);
     if (left == right) return false;

@@ -1,5 +1,6 @@
 #include "passes/reassociate.h"
 
+#include "ir/prim.h"
 #include "ops/world_collectives.h"
 #include "passes/rewrite.h"
 
@@ -19,7 +20,7 @@ bool sums_alike(const Node& a, const Node& b) {
 
 std::optional<Trace> reassociate(const Trace& trace, PassContext& context) {
   if (!context.settings.deterministic) return std::nullopt;
-  const Op& add = context.registry.get("prims.add");
+  const Op& add = context.registry.get(Prim::add);
   Rewriter rewriter(trace, context.registry);
   for (const Node* node : trace.nodes) {
     const Node* n = rewriter.substituted(node);

@@ -1,5 +1,6 @@
 #include "passes/reciprocals.h"
 
+#include "ir/prim.h"
 #include "passes/broadcast.h"
 #include "passes/rewrite.h"
 
@@ -18,8 +19,8 @@ const Node* repeated_divisor(const Node& n, const OpDef& div, Rewriter& made) {
 std::optional<Trace> reciprocals(const Trace& trace, PassContext& context) {
   if (!context.settings.allow_reciprocal) return std::nullopt;
   Rewriter made(trace, context.registry);
-  const OpDef &div = context.registry.get("prims.div"), &reciprocal = context.registry.get("prims.reciprocal"),
-              &mul = context.registry.get("prims.mul");
+  const OpDef &div = context.registry.get(Prim::div), &reciprocal = context.registry.get(Prim::reciprocal),
+              &mul = context.registry.get(Prim::mul);
   for (const Node* node : trace.nodes) {
     const Node* now = made.substituted(node);
     const Node* view = repeated_divisor(*now, div, made);

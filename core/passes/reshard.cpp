@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/prim.h"
 #include "ops/world_collectives.h"
 #include "passes/rewrite.h"
 
@@ -13,7 +14,7 @@ bool is_gather(const Node& n) {
   return runs_collective(def(n), Collective::all_gather) && unit_of(n) != 0;
 }
 bool is_convert(const Node& n) {
-  return n.op->name() == "prims.convert";
+  return n.op->id == Prim::convert;
 }
 // What reads one tensor and may be computed again at each use: views and conversions of what was gathered.
 bool is_form(const Node& n) {
@@ -124,7 +125,7 @@ class Reshard {
         args[0] = rewriter_.substituted(&n)->args[0];
       if (narrow && line == g.lines[0])
         args[0] = Arg::value(rewriter_.build_for(n, [&] {
-          return rewriter_.call("prims.convert", {args[0], g.read});
+          return rewriter_.call(Prim::convert, {args[0], g.read});
         }).id);
       // Between two dtypes, one of which it does not have any more.
       const bool same = narrow && is_convert(n) && rewriter_.type(args[0].v).dtype == trace_.type(n.results[0]).dtype;

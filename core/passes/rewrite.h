@@ -26,6 +26,9 @@ class Rewriter : public Recorder {
   Results record(const OpDef& op, std::span<const Arg> args, const Node& node) {
     return build_for(node, [&] { return invoke(op, args); });
   }
+  Results record(Prim op, std::span<const Arg> args, const Node& node) {
+    return record(registry().get(op), args, node);
+  }
   // From here on replaces `old` by `with`. False: their types differ, and nothing is replaced. Requires: `with` is an
   // input or the result of a node that was kept or recorded.
   bool replace(ValueId old, ValueId with);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "ir/prim.h"
 #include "ops/world_collectives.h"
 #include "passes/inside.h"
 #include "tracer/recorder.h"
@@ -88,7 +89,7 @@ class Vary {
       const auto [it, fresh] = made_.try_emplace(v, kNoValue);
       if (fresh) {
         recorder_.set_where(n->where);
-        it->second = recorder_.call("prims.pvary", {recorder_.var(v), axis_, ranks_}).id;
+        it->second = recorder_.call(Prim::pvary, {recorder_.var(v), axis_, ranks_}).id;
         varies_.resize(trace_.store->size()), follows_.resize(varies_.size());
         varies_[it->second] = true;
       }

@@ -1,12 +1,13 @@
 #include "passes/waits.h"
 
+#include "ir/prim.h"
 #include "ir/value_set.h"
 #include "ops/world_collectives.h"
 
 namespace thunder {
 
 std::optional<Trace> waits(const Trace& claimed, PassContext& context) {
-  const Op& wait = context.registry.get("prims.wait");
+  const Op& wait = context.registry.get(Prim::wait);
   Store& store = *claimed.store;
   ValueSet started(store.size());  // by lines that are waited for
   for (const Node* n : claimed.nodes)

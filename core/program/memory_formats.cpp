@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "ir/prim.h"
 #include "ir/value_set.h"
 #include "ops/op.h"
 
@@ -55,8 +56,8 @@ class MemoryFormats {
   // A reshape's result has other dims than its operand, those of a permute lie in another order; products are asked for
   // what they want.
   void join_values(const Node& n) {
-    const std::string_view op = n.op->name();
-    if (op == "prims.reshape" || op == "prims.permute" || op == "prims.expand" || def(n).has(kMatmul)) return;
+    const Prim op = n.op->id;
+    if (op == Prim::reshape || op == Prim::permute || op == Prim::expand || def(n).has(kMatmul)) return;
     ValueId first = kNoValue;
     const auto join = [&](ValueId v) {
       if (!has_planes(v)) return;
@@ -88,9 +89,8 @@ class MemoryFormats {
 
   // A filter is small beside what it is applied to: it lies as its convolution wants it, whatever else reads it.
   void want_filter(const Node& n) {
-    const std::string_view op = n.op->name();
-    if (!op.starts_with("prims.conv2d") || kernels_.memory_format(n) != MemoryFormat::channels_last) return;
-    const ValueId filter = op == "prims.conv2d_weight_grad" ? n.results[0] : n.args[1].v;
+    if (!is_convolution(n.op->id) || kernels_.memory_format(n) != MemoryFormat::channels_last) return;
+    const ValueId filter = n.op->id == Prim::conv2d_weight_grad ? n.results[0] : n.args[1].v;
     gain_[class_of(filter)] = std::max(gain_[class_of(filter)], 1.0);
   }
 

@@ -2,6 +2,7 @@
 // where they are wanted.
 #include <algorithm>
 
+#include "ir/prim.h"
 #include "ops/world_collectives.h"
 #include "program/plan_steps.h"
 
@@ -98,7 +99,7 @@ class Planner {
     for (const ValueId v : trace_.outputs) returned[v] = true;
     for (const Write& w : trace_.writes) returned[w.value] = true;
     for (const Node* n : trace_.nodes)
-      if (n->op->name() == "prims.permute" && !by[n->args[0].v] && !returned[n->args[0].v]) by[n->args[0].v] = n;
+      if (n->op->id == Prim::permute && !by[n->args[0].v] && !returned[n->args[0].v]) by[n->args[0].v] = n;
     return by;
   }
 

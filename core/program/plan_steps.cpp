@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/prim.h"
 #include "program/donated.h"
 
 namespace thunder {
@@ -139,7 +140,7 @@ class StepPlanner {
 
   // Whether a node only copies its operand's elements in order: a view prim whose operand's strides do not allow a
   // view.
-  static bool is_copy(const Node& n) { return n.op->name() == "prims.reshape"; }
+  static bool is_copy(const Node& n) { return n.op->id == Prim::reshape; }
 
   // The result, seen with the operand's sizes.
   void add_reshape(const Node& n) {

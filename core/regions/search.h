@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "executors/executor.h"
-#include "ir/connections.h"
+#include "regions/connections.h"
 #include "ir/node_values.h"
 #include "ir/value_set.h"
 #include "passes/frozen.h"

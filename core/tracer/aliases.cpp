@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "ir/dim_reads.h"
+#include "ir/prim.h"
 #include "tracer/needed.h"
 
 namespace thunder {
@@ -140,7 +141,7 @@ ValueId Aliases::write(Builder& b, ValueId x, ValueId value) {
     value = op.write_through(call, bases[i], value);
   }
   if (value == old) return old;
-  if (held(root(value))) value = b.call("prims.clone", {b.var(value)}).id;
+  if (held(root(value))) value = b.call(Prim::clone, {b.var(value)}).id;
   // No other value has this memory, so it becomes the root's, even if a view made it.
   cut(value);
   hold(value);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "ir/prim.h"
 #include "ops/place_view.h"
 #include "ops/view_tags.h"
 #include "tensor/transfer.h"
@@ -130,10 +131,9 @@ Results EagerBuilder::decompose(const OpDef& op, std::span<const Arg> args, std:
 
 void EagerBuilder::record_same(ValueId value, ValueId result) {
   const Arg args[] = {Arg::value(value), Arg::of(type(result).dtype)};
-  const OpDef* same = environment_.registry->find("prims.convert");
   // Of what was there before an op that is being recorded, whose lines nobody outside may name.
   auto& frame = firsts_.empty() || value < firsts_[0] ? frames_[0] : frames_.back();
-  frame.push_back(store_->node(same, args, {&result, 1}, {}, nullptr));
+  frame.push_back(store_->node(&environment_.registry->get(Prim::convert), args, {&result, 1}, {}, nullptr));
 }
 
 void EagerBuilder::move_lines(size_t recorded, size_t before) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/draws.h"
+#include "ir/prim.h"
 #include "tracer/scope.h"
 #include "tracer/trace_inputs.h"
 
@@ -73,16 +74,16 @@ class ReplayedDraws {
     if (draw->state == state_) return drawn;
     Any move[] = {Any::tensor(drawn.state), {}};
     move[1].kind = ArgKind::device, move[1].i = 0, move[1].device = trace_.type(draw->state).device;
-    drawn.state = scope_.invoke("prims.to_device", move, nullptr, nullptr, 0, nullptr);
+    drawn.state = scope_.invoke(name(Prim::to_device), move, nullptr, nullptr, 0, nullptr);
     return drawn;
   }
 
  private:
   int64_t made() const { return static_cast<int64_t>(drawn_.size()); }
   bool is_state(ValueId v) const { return v == state_ || moved_.count(v); }
-  bool advances_state(const Node& n) const { return n.op->name() == kAdvance && n.args[0].v == state_; }
+  bool advances_state(const Node& n) const { return n.op->id == Prim::advance_random && n.args[0].v == state_; }
   bool moves_state(const Node& n) const {
-    return state_ != kNoValue && n.op->name() == "prims.to_device" && is_state(n.args[0].v);
+    return state_ != kNoValue && n.op->id == Prim::to_device && is_state(n.args[0].v);
   }
   std::optional<FirstDraw> own_draw(const Node& node) const {
     if (state_ == kNoValue) return std::nullopt;

@@ -2,6 +2,7 @@
 // are new tensors.
 #pragma once
 
+#include "ir/prim.h"
 #include "ops/view_tags.h"
 #include "tracer/eager.h"
 #include "tracer/tracing.h"
@@ -30,7 +31,7 @@ inline void copy_what_was_given(const Scope& scope, Builder& b, const OpDef& op,
     bool copied = recorder ? repeats_elements(*recorder, r)
                            : repeats_elements(*static_cast<EagerBuilder&>(b).tensor(r));
     for_each_value(args, [&](ValueId v) { copied = copied || b.aliases(r, v); });
-    if (copied) r = b.call("prims.clone", {b.var(r)}).id;
+    if (copied) r = b.call(Prim::clone, {b.var(r)}).id;
   }
 }
 
@@ -40,7 +41,7 @@ inline void view_what_was_given(Builder& b, const OpDef& op, std::span<const Arg
   for (ValueId& r : results) {
     bool given = false;
     for_each_value(args, [&](ValueId v) { given = given || v == r; });
-    if (given && !b.type(r).weak) r = b.call("prims.alias", {b.var(r)}).id;
+    if (given && !b.type(r).weak) r = b.call(Prim::alias, {b.var(r)}).id;
   }
 }
 

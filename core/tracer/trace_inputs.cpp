@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "ir/draws.h"
+#include "ir/prim.h"
 #include "ir/symbols.h"
 
 namespace thunder {
@@ -16,7 +17,7 @@ std::optional<size_t> random_input(const Trace& trace) {
     const auto look = [&](const Node& prim) {
       const auto draw = first_draw(prim);
       found |= draw && draw->state == in.value;
-      found |= prim.op->name() == kAdvance && prim.args[0].v == in.value;
+      found |= prim.op->id == Prim::advance_random && prim.args[0].v == in.value;
     };
     for (const Node* n : trace.nodes) for_each_prim(*n, look);
     if (found) return i;

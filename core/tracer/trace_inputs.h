@@ -9,7 +9,6 @@
 
 namespace thunder {
 
-constexpr std::string_view kAdvance = "prims.advance_random";
 
 // Calls f(prim) for the prims of a line and of its body, in order. Recursion is as deep as the ops' definitions.
 template <class F>

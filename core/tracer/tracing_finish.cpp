@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "ir/prim.h"
 #include "tracer/tracing.h"
 
 namespace thunder {
@@ -65,7 +66,7 @@ Trace TracingScope::finish(std::span<Tensor* const> outputs) {
   if (draws_) {
     Var state = recorder_->var(random_);
     recorder_->set_where(nullptr);
-    Var next = recorder_->call("prims.advance_random", {state, draws_});
+    Var next = recorder_->call(Prim::advance_random, {state, draws_});
     recorder_->memory().supersede(random_, next.id);
   }
   Trace trace = recorded(std::move(values));

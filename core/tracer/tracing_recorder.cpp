@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "ir/dim_reads.h"
+#include "ir/prim.h"
 #include "ops/place_view.h"
 #include "tracer/tracing.h"
 
@@ -129,7 +130,7 @@ const Node* TracingRecorder::made_by(ValueId v) const {
 void TracingRecorder::recorded(const Node& node) {
   if (!def(node).view) return;
   const ValueId base = node.args[0].v, made = node.results[0];
-  if (node.op->name() == "prims.reshape" && strides_.contains(base)) reshapes_.push_back(&node);
+  if (node.op->id == Prim::reshape && strides_.contains(base)) reshapes_.push_back(&node);
   const DimReads::Pause layout;
   ViewAt<Dim> v{stride_formulas(base)};
   if (!place_view(def(node), type(base).shape, node.args, type(made).shape, v)) return;

@@ -1,5 +1,6 @@
 // Jacobians: the derivatives along a whole basis, as one batch.
 #include "base/text.h"
+#include "ir/prim.h"
 #include "passes/batching.h"
 #include "passes/jvp.h"
 #include "transforms/differentiated.h"
@@ -26,11 +27,11 @@ struct Basis {
     for (size_t i = 0; i < values.size(); i++) {
       const TensorType& t = b.type(values[i]);
       const Dim n = elements_of(t.shape);
-      Var row = b.call("prims.iota", {Shape{size}, DType::i64, t.device}),
-          column = b.call("prims.iota", {Shape{n}, DType::i64, t.device});
+      Var row = b.call(Prim::iota, {Shape{size}, DType::i64, t.device}),
+          column = b.call(Prim::iota, {Shape{n}, DType::i64, t.device});
       Var at = expand_to(full(b, {}, static_cast<double>(hint(starts[i])), DType::i64, t.device), column.shape());
-      column = expand_to(reshape_to(b.call("prims.add", {column, at}), Shape{1, n}), Shape{size, n});
-      Var one = b.call("prims.eq", {expand_to(reshape_to(row, Shape{size, 1}), Shape{size, n}), column});
+      column = expand_to(reshape_to(b.call(Prim::add, {column, at}), Shape{1, n}), Shape{size, n});
+      Var one = b.call(Prim::eq, {expand_to(reshape_to(row, Shape{size, 1}), Shape{size, n}), column});
       parts.push_back(reshape_to(convert(one, t.dtype), concat_shapes(Shape{size}, t.shape)));
     }
   }
@@ -38,7 +39,7 @@ struct Basis {
   Var slice_rows(Var all, size_t i, const Shape& shape) const {
     Shape from(all.rank(), 0), to = all.shape();
     from[0] = starts[i], to[0] = starts[i] + elements_of(shape);
-    return all.builder->call("prims.slice", {all, from, to, Shape(all.rank(), 1)});
+    return all.builder->call(Prim::slice, {all, from, to, Shape(all.rank(), 1)});
   }
   std::vector<Dim> starts;
   std::vector<Var> parts;

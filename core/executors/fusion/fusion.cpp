@@ -6,6 +6,7 @@
 #include "executors/fusion/lower.h"
 #include "loops/cpu/launcher.h"
 #include "loops/cuda/source.h"
+#include "ir/prim.h"
 #include "ir/symbolic/conditions.h"
 #include "loops/kernels.h"
 #include "program/kernel_texts.h"
@@ -194,7 +195,7 @@ KernelPtr prepare(const NodeView& view, void* user) {
 
 ExecutorDesc fusion_executor(const Targets& targets) {
   std::vector<std::string> ops;
-  for (const PrimRow& row : prim_rows()) ops.emplace_back(row.prim);
+  for (const PrimRow& row : prim_rows()) ops.emplace_back(name(row.prim));
   return {.name = "fusion",
           .ops = std::move(ops),
           .flags = kStrided | kInPlace,

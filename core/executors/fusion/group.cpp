@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/dim_reads.h"
+#include "ir/prim.h"
 #include "loops/nest.h"
 #include "tensor/tensor.h"
 
@@ -45,7 +46,7 @@ bool is_computable(const Node& node, const Store& store, const Capabilities& can
   for_each_value(node.args, check);
   for (ValueId r : node.results) check(r);
   if (fits && row->role == Role::concat) fits = operands(node).size() <= can.max_concatenated;
-  const size_t steps = node.op->name() == "prims.slice" ? 3 : node.op->name() == "prims.slice_scatter" ? 4 : 0;
+  const size_t steps = node.op->id == Prim::slice ? 3 : node.op->id == Prim::slice_scatter ? 4 : 0;
   if (fits && steps) {
     const auto each = node.args[steps].dim_list();
     fits = std::all_of(each.begin(), each.end(), [](Dim d) { return d == Dim(1); });

@@ -3,6 +3,7 @@
 
 #include "executors/fusion/group.h"
 #include "ir/dim_reads.h"
+#include "ir/prim.h"
 
 namespace thunder::fusion {
 
@@ -34,15 +35,15 @@ bool Group::add_elementwise(const Node& node) {
 bool Group::add_view(const Node& node) {
   const ValueId in = node.args[0].v;
   if (!has(in)) return reject("a view of an input costs nothing outside of the kernel");
-  if (node.op->name() == "prims.slice") return add_slice(node);
+  if (node.op->id == Prim::slice) return add_slice(node);
   const auto to = std::span<const Dim>(store_->type(node.results[0]).shape);
   const Coordinates from = space_.resolve(value(in).coordinates);
   Coordinates coordinates;
-  if (node.op->name() == "prims.reshape") {
+  if (node.op->id == Prim::reshape) {
     auto result = space_.reshape(from, to);
     if (!result) return reject("the shapes of a reshape do not divide each other");
     coordinates = std::move(*result);
-  } else if (node.op->name() == "prims.permute") {
+  } else if (node.op->id == Prim::permute) {
     for (Dim d : node.args[1].dim_list()) coordinates.push_back(from[normalize_axis(d.value(), from.size())]);
   } else {
     coordinates = space_.add_axes(to);
@@ -125,7 +126,7 @@ bool Group::add_reduction(const Node& node) {
 // exists, so that one element of each row can be gathered.
 bool Group::add_gather(const Node& node) {
   const auto both = operands(node);
-  const bool inside = has(both[0]), is_take = node.op->name() == "prims.take";
+  const bool inside = has(both[0]), is_take = node.op->id == Prim::take;
   const Shape &shape = store_->type(both[0]).shape, &at = store_->type(both[1]).shape;
   if (shape.empty()) return reject("it gathers from a single element");
   const size_t dim = normalize_axis(node.args[1].i, shape.size());

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "executors/fusion/group.h"
+#include "ir/prim.h"
 
 namespace thunder::fusion {
 
@@ -73,8 +74,8 @@ bool Group::add_slice(const Node& node) {
 // pad(input, low, high, value) and slice_scatter(input, src, starts, ends, strides): an operand is an interval of the
 // result along each dim.
 bool Group::add_concat(const Node& node) {
-  if (node.op->name() == "prims.cat") return add_cat(node);
-  const bool pads = node.op->name() == "prims.pad";
+  if (node.op->id == Prim::cat) return add_cat(node);
+  const bool pads = node.op->id == Prim::pad;
   const size_t within = pads ? 0 : 1;
   const Shape &shape = store_->type(node.results[0]).shape, &inner = store_->type(operands(node)[within]).shape;
   const Coordinates part = add_read(node, within);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executors/fusion/structural_hash.h"
+#include "ir/prim.h"
 
 namespace thunder::fusion {
 namespace {
@@ -86,7 +87,7 @@ class Growth {
     bool reads = false;
     for_each_value(node.args, [&](ValueId v) {
       const auto it = producer_.find(v);
-      const bool broadcast = it != producer_.end() && nodes_[it->second]->op->name() == "prims.expand";
+      const bool broadcast = it != producer_.end() && nodes_[it->second]->op->id == Prim::expand;
       reads |= read_.count(v) != 0 && !broadcast && is_large_operand(store_.type(v));
     });
     return reads;

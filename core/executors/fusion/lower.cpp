@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "executors/fusion/lowering.h"
+#include "ir/prim.h"
 #include "tensor/tensor.h"
 
 namespace thunder::fusion {
@@ -131,9 +132,8 @@ void Lowering::lower_at_loop_indices() {
     for (const Node* node : nodes_) needed.insert(node->results[0]);
   for (size_t i = nodes_.size(); i-- > 0;) {
     producers_[nodes_[i]->results[0]] = nodes_[i];
-    const std::string_view op = nodes_[i]->op->name();
     const bool concatenates = find_prim(*nodes_[i]->op)->role == Role::concat;
-    const bool shifts = op == "prims.slice" || (concatenates && group_.select_axis_of(*nodes_[i]).empty());
+    const bool shifts = nodes_[i]->op->id == Prim::slice || (concatenates && group_.select_axis_of(*nodes_[i]).empty());
     if (!shifts && needed.count(nodes_[i]->results[0]))
       for_each_value(nodes_[i]->args, [&](ValueId v) { needed.insert(v); });
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "executors/fusion/lowering.h"
+#include "ir/prim.h"
 #include "tensor/tensor.h"
 
 namespace thunder::fusion {
@@ -36,7 +37,7 @@ ExprId Lowering::lower_node(const Node& node, const Indices& indices) {
   switch (row.role) {
     case Role::view:
       return lower_value(node.args[0].v,
-                         node.op->name() == "prims.slice" ? slice_operand_indices(node, indices) : indices);
+                         node.op->id == Prim::slice ? slice_operand_indices(node, indices) : indices);
     case Role::reduction:
       e.in[e.count++] = lower_operand(node, 0, indices);
       // The output of a sum over the outer axes adds up each element that is stored to it; this also holds for a total

@@ -1,5 +1,6 @@
 // Lowers slices and concatenations: finds the indices at which operands are read, and selects an operand by the index.
 #include "executors/fusion/lowering.h"
+#include "ir/prim.h"
 #include "ops/kernels.h"
 
 namespace thunder::fusion {
@@ -53,7 +54,7 @@ ExprId Lowering::lower_concat(const Node& node, const Indices& indices) {
   const ValueId result = node.results[0];
   const DType dtype = view_.store.type(result).dtype;
   const Coordinates whole = coordinates(result);
-  if (node.op->name() != "prims.cat") return lower_pad_or_scatter(node, indices);
+  if (node.op->id != Prim::cat) return lower_pad_or_scatter(node, indices);
   const Dimension select_axis = group_.select_axis_of(node);
   const size_t dim = normalize_axis(node.args[1].i, whole.size());
   const auto part = [&](size_t k) {
@@ -78,7 +79,7 @@ ExprId Lowering::lower_concat(const Node& node, const Indices& indices) {
 ExprId Lowering::lower_pad_or_scatter(const Node& node, const Indices& indices) {
   const DType dtype = view_.store.type(node.results[0]).dtype;
   const Coordinates whole = coordinates(node.results[0]);
-  const bool pads = node.op->name() == "prims.pad";
+  const bool pads = node.op->id == Prim::pad;
   const size_t within = pads ? 0 : 1;
   const Shape &shape = view_.store.type(node.results[0]).shape, &inner = view_.store.type(operands(node)[within]).shape;
   const auto around = [&] {

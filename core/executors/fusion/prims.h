@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "ir/symbolic/size.h"
@@ -20,7 +19,7 @@ enum class Role : uint8_t { elementwise, reduction, view, gather, concat, scan, 
 enum class TypeSet : uint8_t { all, reals, divided };
 
 struct PrimRow {
-  std::string_view prim;
+  Prim prim;
   Fn fn;
   Role role;
   TypeSet types;

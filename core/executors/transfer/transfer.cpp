@@ -1,6 +1,7 @@
 #include "executors/transfer/transfer.h"
 
 #include "base/thrown.h"
+#include "ir/prim.h"
 #include "ops/widened.h"
 #include "tensor/transfer.h"
 
@@ -29,10 +30,10 @@ KernelPtr prepare(const NodeView& view, void* user) {
   return std::make_unique<K>(view, *static_cast<Devices*>(user));
 }
 
-bool is_reshape(const Node& node) { return node.op->name() == "prims.reshape"; }
+bool is_reshape(const Node& node) { return node.op->id == Prim::reshape; }
 
 bool claim_transfer(const NodeView& view, void*) {
-  return view.node.op->name() == "prims.to_device" || (is_reshape(view.node) && !is_on_cpu(view));
+  return view.node.op->id == Prim::to_device || (is_reshape(view.node) && !is_on_cpu(view));
 }
 
 // A reshape that cannot be a view copies the elements in row-major order.

@@ -1,7 +1,5 @@
 #include "jit/programs/c_ops.h"
 
-#include <algorithm>
-#include <array>
 
 #include "base/text.h"
 #include "executors/cpu/products/batched_product.h"
@@ -182,22 +180,24 @@ std::optional<CStatement> advance(const At& at) {
                     kCRandom};
 }
 
+// What C is written for beside loop nests and products; a program with another op outside of those is refused.
 struct Row {
-  std::string_view op;
+  Prim prim;
   Write write;
 };
-constexpr std::array kRows = {
-    Row{"prims.index_put", index_put},
-    Row{"prims.conv2d", conv2d},
-    Row{"prims.conv2d_input_grad", conv2d_input_grad},
-    Row{"prims.conv2d_weight_grad", conv2d_weight_grad},
-    Row{"prims.max_pool2d", max_pool2d},
-    Row{"prims.max_pool2d_backward", max_pool2d_backward},
-    Row{"prims.philox_uniform", uniform},
-    Row{"prims.philox_normal", normal},
-    Row{"prims.philox_randint", randint},
-    Row{"prims.advance_random", advance},
+constexpr Row kRows[] = {
+    {Prim::index_put, index_put},
+    {Prim::conv2d, conv2d},
+    {Prim::conv2d_input_grad, conv2d_input_grad},
+    {Prim::conv2d_weight_grad, conv2d_weight_grad},
+    {Prim::max_pool2d, max_pool2d},
+    {Prim::max_pool2d_backward, max_pool2d_backward},
+    {Prim::philox_uniform, uniform},
+    {Prim::philox_normal, normal},
+    {Prim::philox_randint, randint},
+    {Prim::advance_random, advance},
 };
+constexpr PrimTable kTable{kRows};
 
 }  // namespace
 
@@ -206,8 +206,8 @@ std::optional<CStatement> c_statement(const CPlaces& places, const Step& step, s
   const std::string_view op = step.node->op->name();
   for (const ProductRow<float>& row : kProductRows<float>)
     if (op == row.op && at.out().dtype == DType::f32) return CStatement{format_product_call(at, row)};
-  const auto* row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.op == op; });
-  return row == kRows.end() ? std::nullopt : row->write(at);
+  const Row* row = kTable.find(step.node->op->id);
+  return row ? row->write(at) : std::nullopt;
 }
 
 }  // namespace thunder

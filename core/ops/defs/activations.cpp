@@ -17,7 +17,7 @@ Results compute_then_round(Call& c, F f) {
 
 Var sigmoid_of(Var x) {
   Builder& b = *x.builder;
-  return b.call("prims.reciprocal", {b.call("prims.exp", {b.call("prims.neg", {x})}) + 1.0});
+  return b.call(Prim::reciprocal, {b.call(Prim::exp, {b.call(Prim::neg, {x})}) + 1.0});
 }
 void sigmoid_vjp(Grad& g) {
   Var y = computed(g.result());
@@ -27,7 +27,7 @@ void sigmoid_vjp(Grad& g) {
 Results relu(Call& c) {
   Var x = c.var(0);
   c.require(x.dtype() != DType::boolean, "input must not be boolean, got ", name(x.type()));
-  return c.builder.call("prims.maximum", {full_like(x, 0), x});  // of equal ones the second: -0.0 stays
+  return c.builder.call(Prim::maximum, {full_like(x, 0), x});  // of equal ones the second: -0.0 stays
 }
 // NaN passes the cotangent on, as in PyTorch.
 void relu_vjp(Grad& g) {
@@ -55,7 +55,7 @@ Var approximate_normal_cdf(Var x) {
   return sigmoid_of((x + x * x * x * kTanhCubic) * (2 * kTanhScale));
 }
 Var divide_by_sqrt2(Var x) { return x * (1 / std::numbers::sqrt2); }
-Var normal_cdf(Var x) { return (x.builder->call("prims.erf", {divide_by_sqrt2(x)}) + 1.0) * 0.5; }
+Var normal_cdf(Var x) { return (x.builder->call(Prim::erf, {divide_by_sqrt2(x)}) + 1.0) * 0.5; }
 
 Results gelu(Call& c) {
   const bool tanh = uses_tanh_approximation(c);
@@ -69,7 +69,7 @@ void gelu_vjp(Grad& g) {
     return g.add(0, dy * (s * (x * slope * (1.0 - s) + 1.0)));
   }
   Var z = divide_by_sqrt2(x),
-      density = g.builder.call("prims.exp", {-(z * z)}) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+      density = g.builder.call(Prim::exp, {-(z * z)}) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
   g.add(0, dy * (normal_cdf(x) + x * density));
 }
 

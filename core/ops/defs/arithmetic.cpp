@@ -10,12 +10,12 @@ namespace {
 Var in_result_dtype(const ComputedOperands& x, size_t i) { return computed(convert(x.v[i], x.dtype)); }
 Results fmod(Call& c) {
   const ComputedOperands x = computed_operands(c, {0, 1});
-  return rounded(x, apply("prims.fmod", in_result_dtype(x, 0), in_result_dtype(x, 1)));
+  return rounded(x, apply(Prim::fmod, in_result_dtype(x, 0), in_result_dtype(x, 1)));
 }
 Results remainder(Call& c) {
   const ComputedOperands x = computed_operands(c, {0, 1});
-  Var a = in_result_dtype(x, 0), b = in_result_dtype(x, 1), zero = full_like(b, 0), rest = apply("prims.fmod", a, b);
-  Var other_sign = both(ne(rest, zero), apply("prims.ne", lt(rest, zero), lt(b, zero)));
+  Var a = in_result_dtype(x, 0), b = in_result_dtype(x, 1), zero = full_like(b, 0), rest = apply(Prim::fmod, a, b);
+  Var other_sign = both(ne(rest, zero), apply(Prim::ne, lt(rest, zero), lt(b, zero)));
   return rounded(x, where(other_sign, rest + b, rest));
 }
 Var ones_like_first(Var a, Var) { return full_like(a, 1); }
@@ -94,7 +94,7 @@ Results ldexp(Call& c) {
 // Computed in the operands' own type, whose neighbouring numbers it steps to.
 Results next_after(Call& c) {
   auto v = promoted(c, {0, 1}, true);
-  return c.builder.call("prims.nextafter", {v[0], v[1]});
+  return c.builder.call(Prim::nextafter, {v[0], v[1]});
 }
 Results float_power(Call& c) {
   return c.builder.call("pow", {in_dtype(c, 0, DType::f64), in_dtype(c, 1, DType::f64)});

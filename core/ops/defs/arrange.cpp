@@ -1,5 +1,6 @@
 // Tensors put together, padded, copied and converted, under PyTorch's names.
 #include "base/text.h"
+#include "ir/prim.h"
 #include "ops/grad.h"
 #include "ops/numbers.h"
 #include "ops/samples.h"
@@ -27,7 +28,7 @@ Results cat_op(Call& c) {
     if (!skipped) ids.push_back(convert(v, dtype).id);
   }
   if (ids.empty()) ids.push_back(convert(parts[0], dtype).id);
-  return c.builder.call("prims.cat", {ids, c.integer(1)});
+  return c.builder.call(Prim::cat, {ids, c.integer(1)});
 }
 
 Results stack(Call& c) {
@@ -44,7 +45,7 @@ Results stack(Call& c) {
               ", tensor ", i, " is ", name(parts[i].type()));
     ids.push_back(reshape_to(convert(parts[i], dtype), longer).id);
   }
-  return c.builder.call("prims.cat", {ids, static_cast<int64_t>(dim)});
+  return c.builder.call(Prim::cat, {ids, static_cast<int64_t>(dim)});
 }
 
 // ---- pad ----
@@ -58,7 +59,7 @@ Var padded_source_positions(const Call& c, std::string_view mode, Var x, size_t 
   c.require(n > 0 && (mode == "replicate" || (before <= most && after <= most)), "mode '", mode, "' pads dim ", dim,
             " of size ", n, " by at most ", std::max<int64_t>(most, 0), " on a side, got ", before, " and ", after);
   const Shape length{x.shape()[dim] + Dim(before + after)};
-  Var at = c.builder.call("prims.iota", {length, DType::i64, x.type().device}) - before;
+  Var at = c.builder.call(Prim::iota, {length, DType::i64, x.type().device}) - before;
   if (mode == "replicate") return c.builder.call("clamp", {at, int64_t{0}, n - 1});
   if (mode == "circular") {
     const int64_t first = std::max<int64_t>(-before, 0), left = n - first - std::max<int64_t>(-after, 0);
@@ -79,10 +80,10 @@ Results pad_from_inside(Call& c, Var x) {
     const size_t dim = x.rank() - 1 - i;
     const int64_t before = hint(amounts[2 * i]), after = hint(amounts[2 * i + 1]);
     if (before || after)
-      out = c.builder.call("prims.take",
+      out = c.builder.call(Prim::take,
                            {out, static_cast<int64_t>(dim), padded_source_positions(c, mode, x, dim, before, after)});
   }
-  return out.id == x.id ? c.builder.call("prims.clone", {x}) : out;
+  return out.id == x.id ? c.builder.call(Prim::clone, {x}) : out;
 }
 
 Results pad(Call& c) {
@@ -107,9 +108,9 @@ Results pad(Call& c) {
     c.require(hint(ends[dim]) >= hint(starts[dim]), "pad ", name(amounts), " takes more from dim ", dim,
               " than its size ", name(x.shape()[dim]));
   }
-  if (crops) x = c.builder.call("prims.slice", {x, starts, ends, Shape(rank, 1)});
+  if (crops) x = c.builder.call(Prim::slice, {x, starts, ends, Shape(rank, 1)});
   if (c.has(3)) require_fits(c, "value", c.args[3], x.dtype());
-  return c.builder.call("prims.pad", {x, low, high, c.has(3) ? c.real(3) : 0.0});
+  return c.builder.call(Prim::pad, {x, low, high, c.has(3) ? c.real(3) : 0.0});
 }
 
 // ---- copies and conversions ----
@@ -119,7 +120,7 @@ Results filled_from(Call& c) {
   Var x = c.var(0), value = to_device(convert_checked(c, 1, x.dtype()), x.type().device);
   const bool fits = value.rank() <= x.rank() && broadcast(x.shape(), value.shape()) == x.shape();
   c.require(fits, "cannot broadcast ", name(value.type()), " to the input's shape ", name(x.shape()));
-  return c.builder.call("prims.clone", {expand_to(value, x.shape())});
+  return c.builder.call(Prim::clone, {expand_to(value, x.shape())});
 }
 void filled_from_vjp(Grad& g) {
   // The old contents are gone. A number has no gradient.
@@ -203,14 +204,14 @@ constexpr OpRow kRows[] = {
               {.vjp = filled_from_vjp}),
     composite(
         "contiguous(tensor input) -> tensor", CastPolicy::none, "The input itself if it is dense, else a dense copy.",
-        [](Call& c) -> Results { return c.builder.call("prims.contiguous", {c.var(0)}); },
+        [](Call& c) -> Results { return c.builder.call(Prim::contiguous, {c.var(0)}); },
         [](Samples& s) {
           s.add({TensorSpec{{2, 3}}});
         },
         kMayView | kReturnsSelf),
     composite(
         "clone(tensor input) -> tensor", CastPolicy::none, "A dense copy.",
-        [](Call& c) -> Results { return c.builder.call("prims.clone", {c.var(0)}); },
+        [](Call& c) -> Results { return c.builder.call(Prim::clone, {c.var(0)}); },
         [](Samples& s) {
           s.add({TensorSpec{{2, 3}}});
         }),

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "ir/dim_reads.h"
 #include "ir/normal.h"
+#include "ir/prim.h"
 #include "ir/same_size.h"
 #include "ops/batch.h"
 #include "ops/convert_elements.h"
@@ -30,7 +31,7 @@ struct PadWindow {
 };
 
 Var slice_of(Var x, const Shape& starts, const Shape& ends) {
-  return x.builder->call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)});
+  return x.builder->call(Prim::slice, {x, starts, ends, Shape(x.rank(), 1)});
 }
 
 // ---- slice_scatter ----
@@ -63,8 +64,8 @@ Status* slice_scatter_kernel(const KernelArgs& k) {
 void slice_scatter_vjp(Grad& g) {
   auto starts = g.dims(2), ends = g.dims(3), strides = g.dims(4);
   Var ct = g.cotangent();
-  if (g.wants(0)) g.add(0, g.builder.call("prims.slice_scatter", {ct, full_like(g.var(1), 0), starts, ends, strides}));
-  if (g.wants(1)) g.add(1, g.builder.call("prims.slice", {ct, starts, ends, strides}));
+  if (g.wants(0)) g.add(0, g.builder.call(Prim::slice_scatter, {ct, full_like(g.var(1), 0), starts, ends, strides}));
+  if (g.wants(1)) g.add(1, g.builder.call(Prim::slice, {ct, starts, ends, strides}));
 }
 
 // ---- cat ----

@@ -86,7 +86,7 @@ Var sum_groups(Var x, const Shape& to) {
   const size_t at = rank - 3;
   apart[at] = to[at];
   apart.insert(at + 1, x.size(-3) / to[at]);
-  return sum_to(x.builder->call("prims.sum", {reshape_to(x, apart), Shape{static_cast<int64_t>(at + 1)}}), to);
+  return sum_to(x.builder->call(Prim::sum, {reshape_to(x, apart), Shape{static_cast<int64_t>(at + 1)}}), to);
 }
 
 // Values that forward and backward both need, in the computing type.
@@ -211,7 +211,7 @@ Results backward(Call& c) {
   require_operands(c, kBackward);
   if (computes_scores_again(c))
     for (size_t i : {kBackward.query, kBackward.key, kBackward.value})
-      operands[i] = Arg::value(b.call("prims.optimization_barrier", {c.var(i), c.var(0)}).id);
+      operands[i] = Arg::value(b.call(Prim::optimization_barrier, {c.var(i), c.var(0)}).id);
   Call own(b, c.op, operands);
   Scores a = compute_scores(own, kBackward);
   Var dy = computed(c.var(0));

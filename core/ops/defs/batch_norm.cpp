@@ -45,8 +45,8 @@ Var estimate_mean(Var x, std::span<const Dim> axes) {
   Shape ends = x.shape();
   ends[0] = (ends[0] + (kPart - 1)) / kPart;
   Builder& b = *x.builder;
-  Var part = computed(b.call("prims.slice", {x, starts, ends, Shape(x.rank(), 1)}));
-  return b.call("prims.detach", {mean_kept(part, axes)});
+  Var part = computed(b.call(Prim::slice, {x, starts, ends, Shape(x.rank(), 1)}));
+  return b.call(Prim::detach, {mean_kept(part, axes)});
 }
 
 // In one pass, from a guess g: mean = g + E[x - g], variance = E[(x - g)^2] - E[x - g]^2 (T. Chan, G. Golub, R.
@@ -72,7 +72,7 @@ Results batch_norm(Call& c) {
   const bool training = c.flag(5);
   c.require(training || (c.has(1) && c.has(2)), "running_mean and running_var must be given unless training");
   if (training) require_batch(c, 0);
-  if (training && is_empty(c, 0)) return c.builder.call("prims.clone", {c.var(0)});
+  if (training && is_empty(c, 0)) return c.builder.call(Prim::clone, {c.var(0)});
   Var x = computed(c.var(0));
   auto vector = [&](size_t i) { return along_axis(computed(c.var(i)), kChannel, x.rank()); };
   const Moments m = training ? compute_moments(c.var(0)) : Moments{vector(1), vector(2)};

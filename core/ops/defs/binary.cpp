@@ -62,17 +62,17 @@ Var floor_quotient(Var a, Var b) {
   Builder& to = *a.builder;
   auto zero = [](Var x) { return full_like(x, 0); };
   if (!is_real(a.dtype())) {
-    Var quotient = to.call("prims.div", {a, b}), rest = a - quotient * b;
-    Var signs_differ = to.call("prims.ne", {to.call("prims.lt", {rest, zero(b)}), to.call("prims.lt", {b, zero(b)})});
-    Var down = signs_differ * to.call("prims.ne", {rest, zero(b)});
+    Var quotient = to.call(Prim::div, {a, b}), rest = a - quotient * b;
+    Var signs_differ = to.call(Prim::ne, {to.call(Prim::lt, {rest, zero(b)}), to.call(Prim::lt, {b, zero(b)})});
+    Var down = signs_differ * to.call(Prim::ne, {rest, zero(b)});
     return quotient - convert(down, a.dtype());
   }
   // The exact remainder first: the rounded quotient may already have reached the next integer.
-  Var rest = to.call("prims.fmod", {a, b}), quotient = (a - rest) / b;
-  Var signs_differ = to.call("prims.ne", {to.call("prims.lt", {rest, zero(b)}), to.call("prims.lt", {b, zero(b)})});
-  Var down = signs_differ * to.call("prims.ne", {rest, zero(b)});
+  Var rest = to.call(Prim::fmod, {a, b}), quotient = (a - rest) / b;
+  Var signs_differ = to.call(Prim::ne, {to.call(Prim::lt, {rest, zero(b)}), to.call(Prim::lt, {b, zero(b)})});
+  Var down = signs_differ * to.call(Prim::ne, {rest, zero(b)});
   quotient = quotient - convert(down, a.dtype());
-  Var floor = to.call("prims.floor", {quotient});
+  Var floor = to.call(Prim::floor, {quotient});
   Var rounded = floor + convert(to.call("gt", {quotient - floor, 0.5}), a.dtype());
   // A zero gets the sign of the quotient.
   rounded = where(to.call("eq", {quotient, 0.0}), a / b * 0.0, rounded);
@@ -80,7 +80,7 @@ Var floor_quotient(Var a, Var b) {
 }
 Var truncated_towards_zero(Var x) {
   Builder& to = *x.builder;
-  return to.call("where", {to.call("lt", {x, 0.0}), -to.call("prims.floor", {-x}), to.call("prims.floor", {x})});
+  return to.call("where", {to.call("lt", {x, 0.0}), -to.call(Prim::floor, {-x}), to.call(Prim::floor, {x})});
 }
 Results div(Call& c) {
   if (!c.has(2)) return computed_by(c, "prims.div", true);
@@ -91,7 +91,7 @@ Results div(Call& c) {
   c.require(dtype != DType::boolean, "booleans cannot be divided with a rounding_mode");
   Var a = computed(x.v[0]), b = computed(x.v[1]);
   if (down) return rounded(x, floor_quotient(a, b));
-  Var quotient = c.builder.call("prims.div", {a, b});
+  Var quotient = c.builder.call(Prim::div, {a, b});
   return rounded(x, is_real(dtype) ? truncated_towards_zero(quotient) : quotient);
 }
 void div_vjp(Grad& g) {

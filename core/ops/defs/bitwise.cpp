@@ -78,13 +78,13 @@ Results bitwise_not(Call& c) {
   Var x = c.var(0);
   c.require(!is_real(x.dtype()), "input must be integer or boolean, got ", name(x.type()));
   if (x.dtype() == DType::boolean) return not_(x);
-  return c.builder.call("prims.bitwise_xor", {x, full_like(x, -1)});
+  return c.builder.call(Prim::bitwise_xor, {x, full_like(x, -1)});
 }
 Results lcm(Call& c) {
   auto v = promoted(c, {0, 1});
   c.require(is_integer(v[0].dtype()), "operands must be integers; ", c.types());
-  Var divisor = apply("prims.gcd", v[0], v[1]), zero = eq(divisor, 0);
-  return abs(c.builder.call("prims.div", {v[0], where(zero, 1, divisor)}) * v[1]);
+  Var divisor = apply(Prim::gcd, v[0], v[1]), zero = eq(divisor, 0);
+  return abs(c.builder.call(Prim::div, {v[0], where(zero, 1, divisor)}) * v[1]);
 }
 
 void add_integer_samples(Samples& s, bool booleans) {

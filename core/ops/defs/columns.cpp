@@ -54,17 +54,17 @@ Results im2col(Call& c) {
   const Shape s = x.shape();
   const Windows w = read_windows(c, 1, s[2], s[3]);
   const Shape pad{0, 0, w.padding[0], w.padding[1]};
-  x = c.builder.call("prims.pad", {x, pad, pad, 0.0});
+  x = c.builder.call(Prim::pad, {x, pad, pad, 0.0});
   ValueList parts;
   const Dim places = w.results[0] * w.results[1];
   for (int64_t i = 0; i < w.kernel[0]; i++)
     for (int64_t j = 0; j < w.kernel[1]; j++) {
       const Taps t = slice_of_tap(w, i, j, x.shape());
       parts.push_back(
-          reshape_to(c.builder.call("prims.slice", {x, t.starts, t.ends, t.steps}), Shape{s[0], s[1], 1, places}).id);
+          reshape_to(c.builder.call(Prim::slice, {x, t.starts, t.ends, t.steps}), Shape{s[0], s[1], 1, places}).id);
     }
   const Dim rows = s[1] * (w.kernel[0] * w.kernel[1]);
-  Var y = reshape_to(c.builder.call("prims.cat", {parts, 2}), Shape{s[0], rows, places});
+  Var y = reshape_to(c.builder.call(Prim::cat, {parts, 2}), Shape{s[0], rows, places});
   return single ? reshape_to(y, Shape{rows, places}) : y;
 }
 // The transpose: columns added up where their windows lie.
@@ -88,13 +88,13 @@ Results fold(Call& c) {
   for (int64_t k = 0; k < kernel; k++) {
     const Taps t = slice_of_tap(w, k / w.kernel[1], k % w.kernel[1], padded);
     Var zeros = expand_to(full(c.builder, {}, 0, x.dtype(), x.type().device), padded);
-    Var placed = c.builder.call("prims.slice_scatter",
+    Var placed = c.builder.call(Prim::slice_scatter,
                                 {zeros, c.builder.call("select", {columns, 2, k}), t.starts, t.ends, t.steps});
     y = y ? y + placed : placed;
   }
   Shape ends = padded;
   ends[2] = size[0] + Dim(w.padding[0]), ends[3] = size[1] + Dim(w.padding[1]);
-  y = c.builder.call("prims.slice", {y, Shape{0, 0, w.padding[0], w.padding[1]}, ends, Shape(4u, 1)});
+  y = c.builder.call(Prim::slice, {y, Shape{0, 0, w.padding[0], w.padding[1]}, ends, Shape(4u, 1)});
   return single ? reshape_to(y, Shape{channels, size[0], size[1]}) : y;
 }
 

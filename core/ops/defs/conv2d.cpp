@@ -26,7 +26,7 @@ Results conv2d(Call& c) {
   if (single) x = reshape_to(x, {{1, x.size(0), x.size(1), x.size(2)}});
   if (bias) x = convolved(x), w = convolved(w), bias = convert(bias, x.dtype());
   const Shape padding = padding_of(c, x, w, 2);
-  Var y = c.builder.call("prims.conv2d", {x, w, c.args[3], padding, c.args[5], c.integer(6)});
+  Var y = c.builder.call(Prim::conv2d, {x, w, c.args[3], padding, c.args[5], c.integer(6)});
   if (bias) y = convert(y + along_axis(bias, 1, 4), dtype);
   return single ? reshape_to(y, {{y.size(1), y.size(2), y.size(3)}}) : y;
 }

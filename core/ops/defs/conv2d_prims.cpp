@@ -187,14 +187,14 @@ void weight_grad_meta(const Call& c, Types& out) {
 
 // The three, with the window of this call, whose arguments begin at `first`.
 Var call_conv2d(const Grad& g, Var x, Var w, size_t first) {
-  return g.builder.call("prims.conv2d", {x, w, g.args[first], g.args[first + 1], g.args[first + 2], g.args[first + 3]});
+  return g.builder.call(Prim::conv2d, {x, w, g.args[first], g.args[first + 1], g.args[first + 2], g.args[first + 3]});
 }
 Var call_input_grad(const Grad& g, Var dy, Var w, const Shape& image, size_t first) {
-  return g.builder.call("prims.conv2d_input_grad",
+  return g.builder.call(Prim::conv2d_input_grad,
                         {dy, w, image, g.args[first], g.args[first + 1], g.args[first + 2], g.args[first + 3]});
 }
 Var call_weight_grad(const Grad& g, Var dy, Var x, const Shape& weight, size_t first) {
-  return g.builder.call("prims.conv2d_weight_grad",
+  return g.builder.call(Prim::conv2d_weight_grad,
                         {dy, x, weight, g.args[first], g.args[first + 1], g.args[first + 2], g.args[first + 3]});
 }
 
@@ -243,26 +243,26 @@ In multiply_groups_by_batch(const Batch& b, size_t groups_at) { return hint(b.si
 Results batch_forward(Batch& b) {
   if (!b.batched(1))
     return b.parted(
-        b.builder.call("prims.conv2d", {b.merged(0), b.args[1], b.args[2], b.args[3], b.args[4], b.args[5]}), 0);
-  return images_of_groups(b, b.builder.call("prims.conv2d", {images_as_groups(b, 0), b.merged(1), b.args[2], b.args[3],
+        b.builder.call(Prim::conv2d, {b.merged(0), b.args[1], b.args[2], b.args[3], b.args[4], b.args[5]}), 0);
+  return images_of_groups(b, b.builder.call(Prim::conv2d, {images_as_groups(b, 0), b.merged(1), b.args[2], b.args[3],
                                                              b.args[4], multiply_groups_by_batch(b, 5)}));
 }
 Results batch_input_grad(Batch& b) {
   Shape size(b.dims(2));
   size[b.batched(1) ? 1 : 0] = size[b.batched(1) ? 1 : 0] * b.size();
   if (!b.batched(1))
-    return b.parted(b.builder.call("prims.conv2d_input_grad",
+    return b.parted(b.builder.call(Prim::conv2d_input_grad,
                                    {b.merged(0), b.args[1], size, b.args[3], b.args[4], b.args[5], b.args[6]}),
                     0);
   return images_of_groups(
-      b, b.builder.call("prims.conv2d_input_grad", {images_as_groups(b, 0), b.merged(1), size, b.args[3], b.args[4],
+      b, b.builder.call(Prim::conv2d_input_grad, {images_as_groups(b, 0), b.merged(1), size, b.args[3], b.args[4],
                                                     b.args[5], multiply_groups_by_batch(b, 6)}));
 }
 Results batch_weight_grad(Batch& b) {
   Shape size(b.dims(2));
   size[0] = size[0] * b.size();
   return b.parted(
-      b.builder.call("prims.conv2d_weight_grad", {images_as_groups(b, 0), images_as_groups(b, 1), size, b.args[3],
+      b.builder.call(Prim::conv2d_weight_grad, {images_as_groups(b, 0), images_as_groups(b, 1), size, b.args[3],
                                                   b.args[4], b.args[5], multiply_groups_by_batch(b, 6)}),
       0);
 }

@@ -63,7 +63,7 @@ Results conv1d(Call& c) {
     const Shape around = padding_of(c, x, w, 1);
     const Dim stride = read_dims_option(c, 3, 1, 1)[0], padding = read_dims_option(c, 4, around, 1, 0)[0],
               dilation = read_dims_option(c, 5, 1, 1)[0];
-    Var y = c.builder.call("prims.conv2d", {insert_dim(x, 2), insert_dim(w, 2), Shape{1, stride}, Shape{0, padding},
+    Var y = c.builder.call(Prim::conv2d, {insert_dim(x, 2), insert_dim(w, 2), Shape{1, stride}, Shape{0, padding},
                                             Shape{1, dilation}, c.integer(6)});
     return add_bias(c, remove_dim(y, 2), w.size(0));
   });
@@ -82,7 +82,7 @@ Var unfold_depth_from_batch(Var x, Dim batch, Dim depth) {
 Var slice_depth(Var x, Dim start, Dim end, Dim step) {
   Shape starts(5u, 0), ends = x.shape(), steps(5u, 1);
   starts[2] = start, ends[2] = end, steps[2] = step;
-  return x.builder->call("prims.slice", {x, starts, ends, steps});
+  return x.builder->call(Prim::slice, {x, starts, ends, steps});
 }
 Shape plane_dims(const Shape& v) {
   return {v[1], v[2]};
@@ -103,13 +103,13 @@ Results conv3d(Call& c) {
               "; ", c.types());
     const int64_t results = (deep - reach) / hint(stride[0]) + 1;
     x = computed(x), w = computed(w);  // partial sums are not rounded
-    x = c.builder.call("prims.pad", {x, Shape{0, 0, padding[0], 0, 0}, Shape{0, 0, padding[0], 0, 0}, 0.0});
+    x = c.builder.call(Prim::pad, {x, Shape{0, 0, padding[0], 0, 0}, Shape{0, 0, padding[0], 0, 0}, 0.0});
     Var y;
     for (int64_t k = 0; k < kernel; k++) {
       const int64_t start = checked_mul(k, hint(dilation[0]));
       Var part = fold_depth_into_batch(slice_depth(
           x, start, checked_add(start, checked_add(checked_mul(results - 1, hint(stride[0])), 1)), stride[0]));
-      Var sum = c.builder.call("prims.conv2d", {part, slice_weight_plane(w, k), plane_dims(stride), plane_dims(padding),
+      Var sum = c.builder.call(Prim::conv2d, {part, slice_weight_plane(w, k), plane_dims(stride), plane_dims(padding),
                                                 plane_dims(dilation), c.integer(6)});
       y = y ? y + sum : sum;
     }
@@ -146,10 +146,10 @@ Var conv_transpose_planes(const Call& c, const Transposed& t, Var x, Var w, size
     c.require(hint(size[2 + i]) > 0, "the result would have size ", name(size[2 + i]), "; ", c.types());
   const auto over = [&](size_t i) { return hint(t.extra[first + i]) >= hint(t.stride[first + i]); };
   if (!over(0) && !over(1))
-    return c.builder.call("prims.conv2d_input_grad", {x, w, size, pair_stride, padding, dilation, t.groups});
+    return c.builder.call(Prim::conv2d_input_grad, {x, w, size, pair_stride, padding, dilation, t.groups});
   // Output padding that reaches over a stride: all that the input is sent to, cut to size; zeros lie behind it.
   for (size_t i = 0; i < 2; i++) size[2 + i] = size[2 + i] + 2 * hint(padding[i]) - hint(t.extra[first + i]);
-  Var whole = c.builder.call("prims.conv2d_input_grad", {x, w, size, pair_stride, Shape(2u, 0), dilation, t.groups});
+  Var whole = c.builder.call(Prim::conv2d_input_grad, {x, w, size, pair_stride, Shape(2u, 0), dilation, t.groups});
   Shape amounts;
   for (size_t i : {1, 0}) {
     amounts.push_back(-hint(padding[i]));
@@ -189,7 +189,7 @@ Results conv_transpose3d(Call& c) {
       starts[2] = checked_mul(k, hint(t.dilation[0])),
       ends[2] = checked_add(checked_mul(k, hint(t.dilation[0])), spread), steps[2] = step;
       Var zeros = expand_to(full(c.builder, {}, 0, part.dtype(), part.type().device), shape);
-      Var placed = c.builder.call("prims.slice_scatter", {zeros, part, starts, ends, steps});
+      Var placed = c.builder.call(Prim::slice_scatter, {zeros, part, starts, ends, steps});
       y = y ? y + placed : placed;
     }
     c.require(checked_sub(whole, checked_mul(2, hint(t.padding[0]))) > 0, "the result would have no planes; ",

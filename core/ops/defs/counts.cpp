@@ -18,7 +18,7 @@ Results quantile(Call& c) {
   c.require(!(n == Dim(0)), "dim ", axis, " of ", name(x.type()), " has no elements");
   c.require(n.constant(), "dim ", axis, " of ", name(x.type()), " has a symbolic size");
   // The quantiles' own dim comes first.
-  Var lines = c.builder.call("prims.sort", {x, static_cast<int64_t>(axis), false});
+  Var lines = c.builder.call(Prim::sort, {x, static_cast<int64_t>(axis), false});
   Var nan = c.builder.call("any", {isnan(x), Shape{static_cast<int64_t>(axis)}, true});
   Shape shape = lines.shape();
   shape[axis] = q.rank() ? q.size(0) : Dim(1);
@@ -65,7 +65,7 @@ std::pair<Var, Var> promote_operand_pair(const Call& c) {
 }
 // Places as PyTorch counts them: i64, or i32 where the flag says so.
 Results call_searchsorted(Call& c, Var sequence, Var x, bool right, size_t narrow) {
-  Var at = c.builder.call("prims.searchsorted", {sequence, x, right});
+  Var at = c.builder.call(Prim::searchsorted, {sequence, x, right});
   return c.flag(narrow) ? convert(at, DType::i32) : at;
 }
 // sorted_sequence, input, right, out_int32, side, sorter
@@ -81,7 +81,7 @@ Results searchsorted(Call& c) {
     c.require(c.type(5).shape == sequence.shape() && sequence.rank() > 0,
               "sorter must have the shape of sorted_sequence; ", c.types());
     const auto last = static_cast<int64_t>(sequence.rank()) - 1;
-    sequence = c.builder.call("prims.gather", {sequence, last, convert(c.var(5), DType::i64)});
+    sequence = c.builder.call(Prim::gather, {sequence, last, convert(c.var(5), DType::i64)});
   }
   return call_searchsorted(c, sequence, x, right, 3);
 }
@@ -99,7 +99,7 @@ Results histc(Call& c) {
   x = reshape_to(computed(x), Shape{elements(x.shape())});
   Var low = full(c.builder, {}, c.real(2), x.dtype()), high = full(c.builder, {}, c.real(3), x.dtype());
   if (c.real(2) == c.real(3))
-    low = c.builder.call("prims.amin", {x, Shape{0}}), high = c.builder.call("prims.amax", {x, Shape{0}});
+    low = c.builder.call(Prim::amin, {x, Shape{0}}), high = c.builder.call(Prim::amax, {x, Shape{0}});
   Var flat = eq(low, high);
   low = where(flat, low - 1.0, low), high = where(flat, high + 1.0, high);
   Var inside = both(ge(x, low), le(x, high));
@@ -109,7 +109,7 @@ Results histc(Call& c) {
   const DType counted = count.constant() && count.value() <= INT32_MAX ? DType::i32 : DType::i64;
   bin = convert(where(inside, clamped(bin, 0, static_cast<double>(bins - 1)), 0.0), counted);
   Var zeros = full(c.builder, Shape{bins}, 0, counted, x.type().device);
-  return convert(c.builder.call("prims.scatter_add", {zeros, 0, bin, convert(inside, counted)}), c.type(0).dtype);
+  return convert(c.builder.call(Prim::scatter_add, {zeros, 0, bin, convert(inside, counted)}), c.type(0).dtype);
 }
 Results isin(Call& c) {
   Var x = c.var(0), test = c.var(1);

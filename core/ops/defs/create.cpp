@@ -65,7 +65,7 @@ Results symbolic_arange(Call& c, Dim start, Dim end, int64_t step) {
   if (step < 0) std::swap(start, end);
   c.require(hint(start) <= hint(end), "start does not lead to end by steps of ", step);
   Builder& b = c.builder;
-  Var i = b.call("prims.iota", {Shape{steps(start, end, step < 0 ? -step : step)}, DType::i64, c.device(4)});
+  Var i = b.call(Prim::iota, {Shape{steps(start, end, step < 0 ? -step : step)}, DType::i64, c.device(4)});
   if (step != 1) i = b.call("mul", {i, step});
   const Dim first = step < 0 ? end : start;
   if (!(first == Dim(0))) i = b.call("add", {i, Arg::integer(first)});
@@ -82,10 +82,10 @@ Arg truncate_to_integer(const Call& c, const Arg& a) {
 Var count_up(Call& c, int64_t length, const Arg& start, const Arg& step, DType dtype, DType wide) {
   Builder& b = c.builder;
   const bool plain = number_of(start) == 0 && number_of(step) == 1;
-  Var i = b.call("prims.iota", {length, plain ? dtype : wide, c.device(4)});
+  Var i = b.call(Prim::iota, {length, plain ? dtype : wide, c.device(4)});
   if (plain) return i;
-  if (number_of(step) != 1) i = b.call("prims.mul", {i, fill_with_number(c, i.shape(), step, wide, c.device(4))});
-  if (number_of(start) != 0) i = b.call("prims.add", {i, fill_with_number(c, i.shape(), start, wide, c.device(4))});
+  if (number_of(step) != 1) i = b.call(Prim::mul, {i, fill_with_number(c, i.shape(), step, wide, c.device(4))});
+  if (number_of(start) != 0) i = b.call(Prim::add, {i, fill_with_number(c, i.shape(), start, wide, c.device(4))});
   return convert(i, dtype);
 }
 // A single argument is the end, as in Python's range. Integers stay integers.

@@ -74,7 +74,7 @@ struct Rows {
   Var counted, target, weight;
   // Selects the element of each row's class.
   Var gather_target_class(const Loss& loss, Var per_class) const {
-    return reshape_to(loss.builder().call("prims.gather", {per_class, static_cast<int64_t>(loss.axis),
+    return reshape_to(loss.builder().call(Prim::gather, {per_class, static_cast<int64_t>(loss.axis),
                                                            reshape_to(target, loss.kept_rows_shape())}),
                       loss.rows_shape());
   }
@@ -89,12 +89,12 @@ Rows compute_row_weights(const Loss& loss) {
   return rows;
 }
 // The divisor of the mean.
-Var sum_weights(const Rows& rows) { return rows.weight.builder->call("prims.sum", {rows.weight, Shape{}}); }
+Var sum_weights(const Rows& rows) { return rows.weight.builder->call(Prim::sum, {rows.weight, Shape{}}); }
 
 // ---- forward, from the logarithms of probabilities ----
 
 Results reduced_loss(const Loss& loss, Var rows, Var divisor, DType dtype) {
-  if (loss.reduction != Reduction::none) rows = rows.builder->call("prims.sum", {rows, Shape{}});
+  if (loss.reduction != Reduction::none) rows = rows.builder->call(Prim::sum, {rows, Shape{}});
   if (loss.reduction == Reduction::mean) rows = rows / divisor;
   return convert(rows, dtype);
 }
@@ -123,7 +123,7 @@ Results loss_of_indices(const Loss& loss, Var logs, DType dtype) {
 Var log_softmax_at_target(const Loss& loss, const Rows& of) {
   Builder& b = loss.builder();
   // The gradient through the maximum cancels.
-  Var top = b.call("prims.detach", {max_kept(loss.input, loss.axes())});
+  Var top = b.call(Prim::detach, {max_kept(loss.input, loss.axes())});
   Var total = log(sum_kept(exp(loss.input - top), loss.axes()));
   return of.gather_target_class(loss, loss.input) - reshape_to(top, loss.rows_shape()) -
          reshape_to(total, loss.rows_shape());
@@ -187,7 +187,7 @@ Results cross_entropy_backward(Call& c) {
     // read a row, apart from what is computed for each class. Along the input's axis, which the refusal names.
     const Shape one_row = loss.axis ? Shape{1, loss.class_count()} : Shape{loss.class_count()};
     Var zeros = expand_to(full(b, {}, 0, DType::i64, loss.input.type().device), one_row);
-    Var found = b.call("prims.take", {zeros, static_cast<int64_t>(loss.axis), rows.target});
+    Var found = b.call(Prim::take, {zeros, static_cast<int64_t>(loss.axis), rows.target});
     rows.target = rows.target + reshape_to(found, loss.rows_shape());
     Var hit = convert(b.call("eq", {classes, reshape_to(rows.target, loss.kept_rows_shape())}), loss.input.dtype());
     Var counted = reshape_to(rows.counted, loss.kept_rows_shape());

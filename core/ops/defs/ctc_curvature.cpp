@@ -104,12 +104,12 @@ Status* curvature(const KernelArgs& k) {
 void curvature_vjp(Grad& g) {
   g.require(!g.wants(2), "third derivatives by log_probs are not there");
   const auto along = [&](Var direction, Var grad) {
-    return g.builder.call("prims.ctc_loss_curvature",
+    return g.builder.call(Prim::ctc_loss_curvature,
                           {direction, grad, g.var(2), g.var(3), g.var(4), g.var(5), g.integer(6)});
   };
   if (g.wants(0)) g.add(0, along(g.cotangent(), g.var(1)));
   if (g.wants(1))
-    g.add(1, g.builder.call("prims.sum", {along(g.var(0), full_like(g.var(1), 1)) * g.cotangent(), Shape{0, 2}}));
+    g.add(1, g.builder.call(Prim::sum, {along(g.var(0), full_like(g.var(1), 1)) * g.cotangent(), Shape{0, 2}}));
 }
 
 Results batch_curvature(Batch& b) {

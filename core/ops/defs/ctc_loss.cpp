@@ -8,12 +8,12 @@ namespace {
 Var split_targets_into_rows(const Call& c, Var targets, Var lengths) {
   Builder& b = c.builder;
   const Dim all = targets.shape()[0];
-  Var ends = b.call("prims.cumsum", {lengths, 0, false}), starts = ends - lengths;
+  Var ends = b.call(Prim::cumsum, {lengths, 0, false}), starts = ends - lengths;
   const Shape shape{lengths.shape()[0], all};
   if (hint(all) == 0) return reshape_to(targets, Shape{lengths.shape()[0], 0});
   Var place =
       expand_to(counted_along(b, all, 1, 2, targets.type().device), shape) + expand_to(along_axis(starts, 0, 2), shape);
-  return b.call("prims.take", {targets, 0, minimum(place, hint(all) - 1)});
+  return b.call(Prim::take, {targets, 0, minimum(place, hint(all) - 1)});
 }
 Results ctc_loss(Call& c) {
   Builder& b = c.builder;
@@ -36,7 +36,7 @@ Results ctc_loss(Call& c) {
   targets = convert(targets, DType::i64);
   if (targets.rank() == 1)
     targets = single ? reshape_to(targets, Shape{1, targets.shape()[0]}) : split_targets_into_rows(c, targets, lengths);
-  Var loss = b.call("prims.ctc_loss", {x, targets, times, lengths, c.integer(4)});
+  Var loss = b.call(Prim::ctc_loss, {x, targets, times, lengths, c.integer(4)});
   if (c.flag(6)) loss = where(eq(loss, kInfinity), 0.0, loss);
   const Reduction reduction = reduction_of(c, 5);
   if (reduction == Reduction::mean) loss = loss / convert(maximum(lengths, 1), loss.dtype());

@@ -54,7 +54,7 @@ Status* forward(const KernelArgs& k) {
   });
 }
 void forward_vjp(Grad& g) {
-  g.add(0, g.builder.call("prims.ctc_loss_backward",
+  g.add(0, g.builder.call(Prim::ctc_loss_backward,
                           {g.cotangent(), g.var(0), g.var(1), g.var(2), g.var(3), g.result(1), g.integer(4)}));
 }
 
@@ -118,11 +118,11 @@ void backward_vjp(Grad& g) {
   if (g.wants(0)) {
     Var ones = full_like(g.var(0), 1);
     Var shares =
-        b.call("prims.ctc_loss_backward", {ones, g.var(1), g.var(2), g.var(3), g.var(4), g.var(5), g.integer(6)});
-    g.add(0, b.call("prims.sum", {shares * g.cotangent(), Shape{0, 2}}));
+        b.call(Prim::ctc_loss_backward, {ones, g.var(1), g.var(2), g.var(3), g.var(4), g.var(5), g.integer(6)});
+    g.add(0, b.call(Prim::sum, {shares * g.cotangent(), Shape{0, 2}}));
   }
   if (g.wants(1))
-    g.add(1, b.call("prims.ctc_loss_curvature",
+    g.add(1, b.call(Prim::ctc_loss_curvature,
                     {g.cotangent(), g.var(0), g.var(1), g.var(2), g.var(3), g.var(4), g.integer(6)}));
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 // Of what is written through a detached view gradients know nothing: they are those of what was there before.
 ValueId write_through_detach(Call& c, ValueId base, ValueId written) {
-  return c.builder.call("prims.set_data", {c.builder.var(base), c.builder.var(written)}).id;
+  return c.builder.call(Prim::set_data, {c.builder.var(base), c.builder.var(written)}).id;
 }
 
 void set_data_meta(const Call& c, Types& out) {
@@ -16,7 +16,7 @@ void set_data_meta(const Call& c, Types& out) {
   out.push(c.type(0));
 }
 
-Results detach(Call& c) { return c.builder.call("prims.detach", {c.var(0)}); }
+Results detach(Call& c) { return c.builder.call(Prim::detach, {c.var(0)}); }
 
 void sample_detaches(Samples& s) {
   s.add_without_gradient({TensorSpec{{2, 3}}});

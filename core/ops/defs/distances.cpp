@@ -34,7 +34,7 @@ Results pdist(Call& c) {
   const int64_t n = x.size(0).value();
   Builder& b = c.builder;
   Var pairs = to_device(b.call("triu_indices", {n, n, 1}), x.type().device);
-  const auto rows = [&](int64_t which) { return b.call("prims.take", {x, 0, b.call("select", {pairs, 0, which})}); };
+  const auto rows = [&](int64_t which) { return b.call(Prim::take, {x, 0, b.call("select", {pairs, 0, which})}); };
   return b.call("norm", {rows(0) - rows(1), c.real(1), Shape{-1}});
 }
 Var unweighted_cov(const Call& c, Var x) {

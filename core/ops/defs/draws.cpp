@@ -45,7 +45,7 @@ Results randint_like(Call& c) {
 Results randperm(Call& c) {
   c.require(c.integer(0) >= 0, "n must not be negative, got ", c.integer(0));
   const Draw draw = c.builder.draw();
-  return convert(c.builder.call("prims.philox_permutation",
+  return convert(c.builder.call(Prim::philox_permutation,
                                 {to_device(draw.state, c.device(2)), draw.ordinal, Shape{c.integer(0)}}),
                  c.dtype(1, DType::i64));
 }

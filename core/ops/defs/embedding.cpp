@@ -17,19 +17,19 @@ int64_t normalize_padding_index(const Call& c) {
 Results embedding(Call& c) {
   c.require(c.type(1).rank() == 2, "weight must have rank 2; ", c.types());
   if (c.has(2)) normalize_padding_index(c);
-  return c.builder.call("prims.take", {c.var(1), 0, c.var(0)});
+  return c.builder.call(Prim::take, {c.var(1), 0, c.var(0)});
 }
 void embedding_vjp(Grad& g) {
   Var ct = g.cotangent();
   const TensorType& weight = g.type(1);
   ct = convert(ct, compute_dtype(ct.dtype()));
   Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), weight.device), weight.shape);
-  Var sums = g.builder.call("prims.take_add", {zeros, 0, g.var(0), ct});
+  Var sums = g.builder.call(Prim::take_add, {zeros, 0, g.var(0), ct});
   if (g.has(2)) {
     // The padding's row stays as it is.
     const Dim row = normalize_padding_index(g), columns = weight.shape[1];
     Var none = expand_to(full(g.builder, {}, 0, ct.dtype(), weight.device), Shape{1, columns});
-    sums = g.builder.call("prims.slice_scatter", {sums, none, Shape{row, 0}, Shape{row + 1, columns}, Shape{1, 1}});
+    sums = g.builder.call(Prim::slice_scatter, {sums, none, Shape{row, 0}, Shape{row + 1, columns}, Shape{1, 1}});
   }
   g.add(1, sums);
 }
@@ -45,8 +45,8 @@ Results one_hot(Call& c) {
     c.require(classes > 0, "input must not be negative, its greatest index is ", classes - 1);
   }
   // The classes at the indices, which are checked so, beside all classes.
-  Var all = c.builder.call("prims.iota", {Shape{classes}, DType::i64, x.type().device});
-  Var own = c.builder.call("unsqueeze", {c.builder.call("prims.take", {all, 0, x}), -1});
+  Var all = c.builder.call(Prim::iota, {Shape{classes}, DType::i64, x.type().device});
+  Var own = c.builder.call("unsqueeze", {c.builder.call(Prim::take, {all, 0, x}), -1});
   return convert(c.builder.call("eq", {own, all}), DType::i64);
 }
 

@@ -24,12 +24,12 @@ Bags read_bags(const Call& c) {
     return {reshape_to(index, flat), reshape_to(row, flat), index.size(0)};
   }
   c.require(index.rank() == 1 && c.type(2).rank() == 1, "with offsets input and offsets must be vectors; ", c.types());
-  Var offsets = convert(c.var(2), DType::i64), place = b.call("prims.iota", {Shape{index.size(0)}, DType::i64, device});
+  Var offsets = convert(c.var(2), DType::i64), place = b.call(Prim::iota, {Shape{index.size(0)}, DType::i64, device});
   Dim n = offsets.size(0);
   if (c.flag(5)) {
     c.require(hint(n) > 0, "with include_last_offset offsets must not be empty");
     n = n - 1;
-    offsets = b.call("prims.slice", {offsets, Shape{0}, Shape{n}, Shape{1}});
+    offsets = b.call(Prim::slice, {offsets, Shape{0}, Shape{n}, Shape{1}});
   }
   return {index, b.call("searchsorted", {offsets, place, true}) - 1, n};
 }
@@ -37,7 +37,7 @@ Bags read_bags(const Call& c) {
 Var pool_bags(const Call& c, const Bags& bags, Var weight, std::string_view mode) {
   Builder& b = c.builder;
   const Device device = weight.type().device;
-  Var rows = b.call("prims.take", {weight, 0, bags.index}),
+  Var rows = b.call(Prim::take, {weight, 0, bags.index}),
       members = full(b, bags.index.shape(), 1, weight.dtype(), device);
   if (c.has(4)) rows = rows * along_axis(reshape_to(convert(c.var(4), weight.dtype()), bags.index.shape()), 0, 2);
   if (c.has(6)) {
@@ -53,10 +53,10 @@ Var pool_bags(const Call& c, const Bags& bags, Var weight, std::string_view mode
     Var y = b.call("scatter_reduce", {zeros, 0, to, rows, "amax", false});
     return where(eq(y, -kInfinity), 0.0, y);
   }
-  Var y = b.call("prims.take_add", {zeros, 0, bags.bag, rows});
+  Var y = b.call(Prim::take_add, {zeros, 0, bags.bag, rows});
   if (mode == "sum") return y;
   Var none = full(b, Shape{bags.count}, 0, weight.dtype(), device);
-  Var n = b.call("prims.scatter_add", {none, 0, bags.bag, members});
+  Var n = b.call(Prim::scatter_add, {none, 0, bags.bag, members});
   return y / along_axis(maximum(n, 1.0), 0, 2);
 }
 Results embedding_bag(Call& c) {
@@ -70,7 +70,7 @@ Results embedding_bag(Call& c) {
   const DType dtype = weight.dtype();
   if (c.has(2) || c.has(6) || c.has(4)) return convert(pool_bags(c, read_bags(c), computed(weight), mode), dtype);
   c.require(index.rank() == 2, "without offsets input must have two dims, whose rows are the bags; ", c.types());
-  Var rows = c.builder.call("prims.take", {computed(weight), 0, index});
+  Var rows = c.builder.call(Prim::take, {computed(weight), 0, index});
   return convert(c.builder.call(mode == "max" ? "amax" : mode, {rows, Shape{1}}), dtype);
 }
 

@@ -37,7 +37,7 @@ Var as_row(Var x) {
   return x.builder->call("unsqueeze", {x, -2});
 }
 Var solve_triangle(Var triangle, Var b, bool upper, bool transposed) {
-  return triangle.builder->call("prims.triangular_solve", {triangle, b, upper, transposed, false});
+  return triangle.builder->call(Prim::triangular_solve, {triangle, b, upper, transposed, false});
 }
 // 1 / (a_j - a_i) off the diagonal, 0 on it.
 Var inverse_gaps(Var values) {

@@ -66,7 +66,7 @@ Results pool_with_indices(Call& c) {
   const Shape flat{n, channels, plane}, all{n, channels, results * window}, rows{n, channels, results, window},
       column{n, channels, results, 1};
   Var values = reshape_to(b.call("gather", {reshape_to(x, flat), 2, reshape_to(place, all)}), rows);
-  Var best = reshape_to(b.call("prims.argmax", {values, 3}), column);
+  Var best = reshape_to(b.call(Prim::argmax, {values, 3}), column);
   if (single) made.erase(0);
   const auto picked = [&](Var of) { return reshape_to(b.call("gather", {of, 3, best}), made); };
   return {convert(picked(values), c.type(0).dtype).id, picked(reshape_to(place, rows)).id};

@@ -10,7 +10,7 @@ namespace {
 
 // The centres of n pixels in [-1, 1], or places from corner to corner.
 Var normalized_coordinates(Var like, int64_t n, bool corners) {
-  Var i = like.builder->call("prims.iota", {Shape{n}, like.dtype(), like.type().device});
+  Var i = like.builder->call(Prim::iota, {Shape{n}, like.dtype(), like.type().device});
   if (corners) return n > 1 ? i * (2.0 / static_cast<double>(n - 1)) - 1.0 : i * 0.0;
   return (i * 2.0 + 1.0) / static_cast<double>(n) - 1.0;
 }
@@ -91,7 +91,7 @@ struct Sampled {
     Var flat = reshape_to(image, Shape{n, channels, elements(Shape(image.shape().begin() + 2, image.shape().end()))});
     Shape whole = grid;
     whole.insert(1, channels);
-    Var taken = reshape_to(image.builder->call("prims.gather", {flat, 2, index}), whole);
+    Var taken = reshape_to(image.builder->call(Prim::gather, {flat, 2, index}), whole);
     return where(add_channel_dim(inside), taken, 0.0);
   }
   static Var add_channel_dim(Var grid) {

@@ -55,7 +55,7 @@ Status* grouped_mm_kernel(const KernelArgs& k) {
   });
 }
 
-Var call_grouped_matmul(Var a, Var b, Var ends) { return a.builder->call("prims.grouped_matmul", {a, b, ends}); }
+Var call_grouped_matmul(Var a, Var b, Var ends) { return a.builder->call(Prim::grouped_matmul, {a, b, ends}); }
 
 void vjp(Grad& g) {
   Var a = g.var(0), b = g.var(1), ends = g.var(2), y = g.cotangent();
@@ -78,7 +78,7 @@ Results grouped_mm(Call& c) {
   const char* wrong = both_have_three ? "two operands of three dims take no offs; "
                                       : "an operand of two dims needs offs, the ends of its groups; ";
   c.require(c.has(2) != both_have_three, wrong, c.types());
-  if (both_have_three) return c.builder.call("prims.matmul", {a, b});
+  if (both_have_three) return c.builder.call(Prim::matmul, {a, b});
   if (a.rank() == 2) return call_grouped_matmul(a, b, c.var(2));
   c.require(same_size(a.shape()[2], b.shape()[0]), "inner dimensions differ: got ", name(a.shape()[2]), " and ",
             name(b.shape()[0]), "; ", c.types());

@@ -19,10 +19,10 @@ struct Resize {
 double size_as_double(Dim size) { return static_cast<double>(hint(size)); }
 
 Var iota_f64(Var like, Dim n) {
-  return like.builder->call("prims.iota", {Shape{n}, DType::f64, like.type().device});
+  return like.builder->call(Prim::iota, {Shape{n}, DType::f64, like.type().device});
 }
 Var take_clamped(Var x, const Resize& r, Var place) {
-  return x.builder->call("prims.take", {x, static_cast<int64_t>(r.axis),
+  return x.builder->call(Prim::take, {x, static_cast<int64_t>(r.axis),
                                         convert(clamped(place, 0, size_as_double(r.from) - 1), DType::i64)});
 }
 Var resize_nearest(Var x, const Resize& r, double offset) {

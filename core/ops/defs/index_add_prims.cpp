@@ -68,13 +68,13 @@ Status* scatter_add_kernel(const KernelArgs& k) {
 void scatter_add_vjp(Grad& g) {
   g.add(0, g.cotangent());
   if (!g.wants(3)) return;
-  Var read = g.builder.call("prims.gather", {g.cotangent(), g.integer(1), g.var(2)});
+  Var read = g.builder.call(Prim::gather, {g.cotangent(), g.integer(1), g.var(2)});
   const Shape& to = g.type(3).shape;
   if (!(read.shape() == to)) {
     // Elements of src beyond the index are not used.
     Shape high = to;
     for (size_t i = 0; i < to.size(); i++) high[i] = to[i] - read.shape()[i];
-    read = g.builder.call("prims.pad", {read, Shape(to.size(), 0), high, 0.0});
+    read = g.builder.call(Prim::pad, {read, Shape(to.size(), 0), high, 0.0});
   }
   g.add(3, read);
 }
@@ -177,7 +177,7 @@ Results batch_take_add(Batch& b) {
   for (size_t i = 0; i < places; i++) order.push_back(static_cast<int64_t>(1 + axis + i));
   for (size_t i = 1; i < src.rank(); i++)
     if (i < 1 + axis || i >= 1 + axis + places) order.push_back(static_cast<int64_t>(i));
-  Var sum = b.builder.call("prims.index_put", {to_second(b.operand(0), axis + 1), pair, permute_to(src, order), true});
+  Var sum = b.builder.call(Prim::index_put, {to_second(b.operand(0), axis + 1), pair, permute_to(src, order), true});
   return from_second(sum, axis + 1);
 }
 
@@ -191,7 +191,7 @@ constexpr OpRow kRows[] = {
               take_add_meta, take_add_kernel,
               [](Grad& g) {
                 g.add(0, g.cotangent());
-                if (g.wants(3)) g.add(3, g.builder.call("prims.take", {g.cotangent(), g.integer(1), g.var(2)}));
+                if (g.wants(3)) g.add(3, g.builder.call(Prim::take, {g.cotangent(), g.integer(1), g.var(2)}));
               },
               kChecksData | kUpdates | kLinear, {.batch = batch_take_add, .samples = take_add_samples}),
 };

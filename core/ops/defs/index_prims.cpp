@@ -38,7 +38,7 @@ Status* gather_kernel(const KernelArgs& k) {
 void gather_vjp(Grad& g) {
   Var ct = computed(g.cotangent());
   Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), ct.type().device), g.type(0).shape);
-  g.add(0, g.builder.call("prims.scatter_add", {zeros, g.integer(1), g.var(2), ct}));
+  g.add(0, g.builder.call(Prim::scatter_add, {zeros, g.integer(1), g.var(2), ct}));
 }
 
 // ---- take ----
@@ -59,7 +59,7 @@ Status* take_kernel(const KernelArgs& k) {
 void take_vjp(Grad& g) {
   Var ct = computed(g.cotangent());
   Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), ct.type().device), g.type(0).shape);
-  g.add(0, g.builder.call("prims.take_add", {zeros, g.integer(1), g.var(2), ct}));
+  g.add(0, g.builder.call(Prim::take_add, {zeros, g.integer(1), g.var(2), ct}));
 }
 
 // ---- samples ----
@@ -95,7 +95,7 @@ Results batch_take(Batch& b) {
   }
   Var index = b.operand(2);
   ValueList pair{convert(b.example_indices(index.shape()), index.dtype()).id, index.id};
-  Var picked = b.builder.call("prims.index", {to_second(b.operand(0), axis + 1), pair});
+  Var picked = b.builder.call(Prim::index, {to_second(b.operand(0), axis + 1), pair});
   for (int64_t i = 0; i < at; i++) order.push_back(1 + n + i);
   for (int64_t i = 0; i < n; i++) order.push_back(1 + i);
   for (int64_t i = at; i < all - n; i++) order.push_back(1 + n + i);

@@ -22,7 +22,7 @@ Results index_copy(Call& c) {
   Var index = index_vector(c), x = at_least_one_dim(c.var(0)), src = at_least_one_dim(c.var(3));
   c.require(x.dtype() == src.dtype() && x.rank() == src.rank(), "source must have the dtype and rank of input; ",
             c.types());
-  Var put = c.builder.call("prims.index_put",
+  Var put = c.builder.call(Prim::index_put,
                            {move_dim_to_front(x, dim), ValueList{index.id}, move_dim_to_front(src, dim), false});
   return reshape_to(move_front_to_dim(put, dim), c.type(0).shape);
 }
@@ -35,7 +35,7 @@ Results index_add(Call& c) {
             ", got ", c.real(4));
   if (dtype == DType::boolean) src = c.real(4) != 0 ? src : full_like(src, 0);
   else if (c.real(4) != 1) src = is_real(dtype) ? src * c.real(4) : src * static_cast<int64_t>(c.real(4));
-  Var sum = c.builder.call("prims.take_add", {computed(x), dim, index, computed(src)});
+  Var sum = c.builder.call(Prim::take_add, {computed(x), dim, index, computed(src)});
   return convert(reshape_to(sum, c.type(0).shape), dtype);
 }
 Results index_fill(Call& c) {
@@ -43,7 +43,7 @@ Results index_fill(Call& c) {
   Var index = index_vector(c), x = at_least_one_dim(c.var(0)), value = convert_checked(c, 3, x.dtype());
   c.require(value.rank() == 0, "value must be a number or a tensor of rank 0; ", c.types());
   Var none = full(c.builder, Shape{x.size(dim)}, 0, DType::i64, x.type().device);
-  Var hits = c.builder.call("prims.scatter_add", {none, 0, convert(index, DType::i64),
+  Var hits = c.builder.call(Prim::scatter_add, {none, 0, convert(index, DType::i64),
                                                   full(c.builder, index.shape(), 1, DType::i64, x.type().device)});
   Var hit = along_axis(gt(hits, 0), static_cast<size_t>(dim), x.rank());
   return reshape_to(where(hit, value, x), c.type(0).shape);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "ir/prim.h"
 #include "ops/grad.h"
 #include "ops/numbers.h"
 #include "ops/places.h"
@@ -15,14 +16,14 @@ Results gather(Call& c) {
   const Shape shape = index.shape();
   if (x.rank() == 0 && index.rank() == 1) x = reshape_to(x, Shape{1});
   if (x.rank() == 1 && index.rank() == 0) index = reshape_to(index, Shape{1});
-  return reshape_to(c.builder.call("prims.gather", {x, c.integer(1), index}), shape);
+  return reshape_to(c.builder.call(Prim::gather, {x, c.integer(1), index}), shape);
 }
 
 Results scatter_add(Call& c) {
   // bf16 is summed in f32 and rounded once.
   const DType dtype = c.type(0).dtype, computed = compute_dtype(dtype);
   c.require(dtype == c.type(3).dtype, "input and src must have one dtype; ", c.types());
-  Var sum = c.builder.call("prims.scatter_add",
+  Var sum = c.builder.call(Prim::scatter_add,
                            {convert(c.var(0), computed), c.integer(1), c.var(2), convert(c.var(3), computed)});
   return convert(sum, dtype);
 }
@@ -33,7 +34,7 @@ Results index_select(Call& c) {
   const Shape shape = x.shape();
   if (x.rank() == 0) x = reshape_to(x, Shape{1});
   index = reshape_to(index, Shape{elements(index.shape())});
-  Var taken = c.builder.call("prims.take", {x, static_cast<int64_t>(c.axis(1, shape.size())), index});
+  Var taken = c.builder.call(Prim::take, {x, static_cast<int64_t>(c.axis(1, shape.size())), index});
   if (shape.empty()) {
     c.require(taken.shape()[0] == Dim(1), "a tensor of rank 0 can be indexed by one index, got ",
               name(taken.shape()[0]));
@@ -83,7 +84,7 @@ ValueList aligned_indices(const Call& c) {
 Results index(Call& c) {
   const auto given = c.vars(1);
   const bool whole = given.size() == 1 && given[0].dtype() == DType::boolean && given[0].rank() == c.type(0).rank();
-  if (!whole) return c.builder.call("prims.index", {c.var(0), aligned_indices(c)});
+  if (!whole) return c.builder.call(Prim::index, {c.var(0), aligned_indices(c)});
   require_mask(c, given[0], 0);
   return picked(c, c.var(0), given[0]);
 }
@@ -113,7 +114,7 @@ Results index_put(Call& c) {
   for (size_t i = indices.size(); i < x.rank(); i++) to.push_back(x.shape()[i]);
   c.require(values.rank() <= to.size() && broadcast(to, values.shape()) == to, "values of shape ", name(values.shape()),
             " do not broadcast to the indexed shape ", name(to));
-  Var put = c.builder.call("prims.index_put",
+  Var put = c.builder.call(Prim::index_put,
                            {convert(x, computed), indices, expand_to(convert(values, computed), to), accumulate});
   return convert(put, x.dtype());
 }

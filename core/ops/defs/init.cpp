@@ -60,7 +60,7 @@ Results orthogonal(Call& c) {
   if (wide) std::swap(rows, columns);
   return draw_like_tensor(c, [&](const Shape& shape, DType) {
     Var x = c.builder.call("randn", {Shape{rows, columns}, DType::f64, Device{}});
-    const Results qr = c.builder.results("prims.qr", {x, false});
+    const Results qr = c.builder.results(Prim::qr, {x, false});
     Var q = c.builder.var(qr[0]), diagonal = c.builder.call("diagonal", {c.builder.var(qr[1]), 0, 0, 1});
     q = q * where(lt(diagonal, 0.0), -1.0, full_like(diagonal, 1)) * c.real(1);
     return c.builder.call("reshape", {wide ? swap_last_two(q) : q, shape});

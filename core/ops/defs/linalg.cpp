@@ -35,7 +35,7 @@ Results solve(Call& c) {
   if (vector) b = append_dim(b);
   c.require(left || !vector, "with left=False B must be matrices; ", c.types());
   c.require(b.size(left ? -2 : -1) == a.size(-1), "A and B do not fit; ", c.types());
-  const auto solved = [&](Var x, Var y) { return c.builder.call("prims.solve", {batch_of(x, y), batch_of(y, x)}); };
+  const auto solved = [&](Var x, Var y) { return c.builder.call(Prim::solve, {batch_of(x, y), batch_of(y, x)}); };
   Var x = left ? solved(a, b) : from_right(a, b, solved);
   return vector ? drop_last_dim(x) : x;
 }
@@ -44,7 +44,7 @@ Results inv(Call& c) {
   const TensorType& t = c.type(0);
   c.require(t.shape[t.rank() - 1] == t.shape[t.rank() - 2], "A must be square matrices, got ", name(t));
   Var eye = c.builder.call("eye", {hint(t.shape[t.rank() - 1]), nullptr, t.dtype, t.device});
-  return c.builder.call("prims.solve", {c.var(0), expand_to(eye, t.shape)});
+  return c.builder.call(Prim::solve, {c.var(0), expand_to(eye, t.shape)});
 }
 // A, B, upper, left, unitriangular
 Results solve_triangular(Call& c) {
@@ -56,7 +56,7 @@ Results solve_triangular(Call& c) {
 // b, A, upper, transpose, unitriangular
 Results triangular_solve(Call& c) {
   require_matrix(c, 0), require_matrix(c, 1);
-  Var a = c.builder.call("prims.clone", {c.var(1)});
+  Var a = c.builder.call(Prim::clone, {c.var(1)});
   return Results{triangular(c.var(1), c.var(0), c.flag(2), c.flag(3), c.flag(4)).id, a.id};
 }
 // For matrices of full rank: by the factors of A, or for the shortest solution those of its transpose.
@@ -71,7 +71,7 @@ Results lstsq(Call& c) {
   if (vector) b = append_dim(b);
   c.require(b.size(-2) == a.size(-2), "A and B must have one number of rows; ", c.types());
   const bool tall = hint(a.size(-2)) >= hint(a.size(-1));
-  const Results f = c.builder.results("prims.qr", {tall ? a : swap_last_two(a), false});
+  const Results f = c.builder.results(Prim::qr, {tall ? a : swap_last_two(a), false});
   Var q = c.builder.var(f[0]), r = c.builder.var(f[1]);
   Var x = tall ? triangular(r, matmul(swap_last_two(q), b), true, false, false)
                : matmul(q, triangular(r, b, true, true, false));
@@ -87,14 +87,14 @@ Results lstsq(Call& c) {
 // ---- determinants ----
 
 Results det(Call& c) {
-  return c.builder.call("prims.det", {c.var(0)});
+  return c.builder.call(Prim::det, {c.var(0)});
 }
 Results slogdet(Call& c) {
-  return c.builder.results("prims.slogdet", {c.var(0)});
+  return c.builder.results(Prim::slogdet, {c.var(0)});
 }
 // NaN of a negative determinant.
 Results logdet(Call& c) {
-  const Results r = c.builder.results("prims.slogdet", {c.var(0)});
+  const Results r = c.builder.results(Prim::slogdet, {c.var(0)});
   Var sign = c.builder.var(r[0]), log = c.builder.var(r[1]);
   return where(lt(sign, 0.0), full_like(log, std::numeric_limits<double>::quiet_NaN()), log);
 }
@@ -106,7 +106,7 @@ Results pinv(Call& c) {
   require_matrix(c);
   Var a = c.var(0), u, s, vh;
   const bool hermitian = c.flag(3);
-  const Results f = hermitian ? c.builder.results("linalg_eigh", {a}) : c.builder.results("prims.svd", {a, false});
+  const Results f = hermitian ? c.builder.results("linalg_eigh", {a}) : c.builder.results(Prim::svd, {a, false});
   if (hermitian)
     s = c.builder.var(f[0]), u = c.builder.var(f[1]), vh = swap_last_two(u);
   else
@@ -138,7 +138,7 @@ void pinv_vjp(Grad& g) {
 // ---- exponentials ----
 
 Results matrix_exp(Call& c) {
-  return c.builder.call("prims.matrix_exp", {c.var(0)});
+  return c.builder.call(Prim::matrix_exp, {c.var(0)});
 }
 
 // ---- samples ----

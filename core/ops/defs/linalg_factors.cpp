@@ -8,7 +8,7 @@ namespace {
 
 Var call_cholesky(const Call& c, size_t i, bool upper) {
   require_matrix(c, i);
-  return c.builder.call("prims.cholesky", {upper ? swap_last_two(c.var(i)) : c.var(i)});
+  return c.builder.call(Prim::cholesky, {upper ? swap_last_two(c.var(i)) : c.var(i)});
 }
 Results cholesky(Call& c) {
   Var l = call_cholesky(c, 0, c.flag(1));
@@ -34,25 +34,25 @@ Results linalg_qr(Call& c) {
   require_matrix(c);
   const std::string_view mode = c.text(1);
   c.require(mode == "reduced" || mode == "complete", "mode must be 'reduced' or 'complete', got '", mode, "'");
-  return c.builder.results("prims.qr", {c.var(0), mode == "complete"});
+  return c.builder.results(Prim::qr, {c.var(0), mode == "complete"});
 }
 Results qr(Call& c) {
   require_matrix(c);
-  return c.builder.results("prims.qr", {c.var(0), !c.flag(1)});
+  return c.builder.results(Prim::qr, {c.var(0), !c.flag(1)});
 }
 Results linalg_svd(Call& c) {
   require_matrix(c);
-  return c.builder.results("prims.svd", {c.var(0), c.flag(1)});
+  return c.builder.results(Prim::svd, {c.var(0), c.flag(1)});
 }
 Results svd(Call& c) {
   require_matrix(c);
-  Results r = c.builder.results("prims.svd", {c.var(0), !c.flag(1)});
+  Results r = c.builder.results(Prim::svd, {c.var(0), !c.flag(1)});
   r[2] = swap_last_two(c.builder.var(r[2])).id;
   return r;
 }
 Results svdvals(Call& c) {
   require_matrix(c);
-  return Results{c.builder.results("prims.svd", {c.var(0), false})[1]};
+  return Results{c.builder.results(Prim::svd, {c.var(0), false})[1]};
 }
 bool reads_upper_half(const Call& c) {
   require_matrix(c);
@@ -60,10 +60,10 @@ bool reads_upper_half(const Call& c) {
   return c.text(1) == "U";
 }
 Results eigh(Call& c) {
-  return c.builder.results("prims.eigh", {c.var(0), reads_upper_half(c)});
+  return c.builder.results(Prim::eigh, {c.var(0), reads_upper_half(c)});
 }
 Results eigvalsh(Call& c) {
-  return Results{c.builder.results("prims.eigh", {c.var(0), reads_upper_half(c)})[0]};
+  return Results{c.builder.results(Prim::eigh, {c.var(0), reads_upper_half(c)})[0]};
 }
 
 void sample_positive(Samples& s) {

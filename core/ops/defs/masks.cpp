@@ -35,12 +35,12 @@ Results keep_triangle(Call& c, std::string_view keep) {
   const Shape square{rows, columns};
   // Clamped: beyond the corners nothing changes, and sums with positions do not overflow.
   const int64_t diagonal = std::clamp(c.integer(1), -hint(rows), hint(columns));
-  Var row = b.call("prims.iota", {Shape{rows}, DType::i64, device}),
-      column = b.call("prims.iota", {Shape{columns}, DType::i64, device});
+  Var row = b.call(Prim::iota, {Shape{rows}, DType::i64, device}),
+      column = b.call(Prim::iota, {Shape{columns}, DType::i64, device});
   Var limit = expand_to(reshape_to(row, Shape{rows, 1}), square) +
               expand_to(full(b, {}, double(diagonal), DType::i64, device), square);
   Var kept = b.call(keep, {expand_to(column, square), limit});
-  return b.call("prims.where", {expand_to(kept, x.shape()), x, full_like(x, 0)});
+  return b.call(Prim::where, {expand_to(kept, x.shape()), x, full_like(x, 0)});
 }
 Results tril(Call& c) {
   return keep_triangle(c, "prims.le");

@@ -56,7 +56,7 @@ Var polynomial(Var x, std::span<const double> highest_first) {
 }
 // M. Giles, "Approximating the erfinv function" (2010), the one for single precision.
 Var erfinv_of(Var x) {
-  if (x.dtype() == DType::f64) return apply("prims.erfinv", x);
+  if (x.dtype() == DType::f64) return apply(Prim::erfinv, x);
   constexpr double kMiddle[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
                                 -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
   constexpr double kTails[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
@@ -88,9 +88,9 @@ Var scaled_i0(Var a) {
   Var small = minimum(a, 8.0), large = maximum(a, 8.0);
   return where(le(a, 8.0), chebyshev(small * 0.5 - 2.0, kSmall), chebyshev(32.0 / large - 2.0, kLarge) / sqrt(large));
 }
-Var i0e_of(Var x) { return x.dtype() == DType::f64 ? apply("prims.i0e", x) : scaled_i0(abs(x)); }
+Var i0e_of(Var x) { return x.dtype() == DType::f64 ? apply(Prim::i0e, x) : scaled_i0(abs(x)); }
 Var i0_of(Var x) {
-  if (x.dtype() == DType::f64) return apply("prims.i0", x);
+  if (x.dtype() == DType::f64) return apply(Prim::i0, x);
   Var a = abs(x), half = exp(a * 0.5);  // twice, which overflows no earlier than the result
   return where(eq(a, kInfinity), a, half * scaled_i0(a) * half);
 }
@@ -119,10 +119,10 @@ void logit_vjp(Grad& g) {
   g.add(0, where(outside, limited ? 0.0 : std::numeric_limits<double>::quiet_NaN(), slope));
 }
 Var entr_of(Var x) { return where(lt(x, 0.0), -kInfinity, where(eq(x, 0.0), 0.0, -(x * log(x)))); }
-Var ndtr_of(Var x) { return apply("prims.erfc", x * (-1 / std::numbers::sqrt2)) * 0.5; }
+Var ndtr_of(Var x) { return apply(Prim::erfc, x * (-1 / std::numbers::sqrt2)) * 0.5; }
 Results polygamma(Call& c) {
   Var x = c.var(1);
-  return c.builder.call("prims.polygamma", {c.integer(0), convert(x, to_real(x.dtype()))});
+  return c.builder.call(Prim::polygamma, {c.integer(0), convert(x, to_real(x.dtype()))});
 }
 Results mvlgamma(Call& c) {
   Var x = c.var(0);
@@ -131,7 +131,7 @@ Results mvlgamma(Call& c) {
   const DType dtype = to_real(x.dtype());
   x = computed(convert(x, dtype));
   Var sum = full_like(x, p * (p - 1) / 4 * std::log(kPi));
-  for (double j = 0; j < p; j++) sum = sum + apply("prims.lgamma", x - j / 2);
+  for (double j = 0; j < p; j++) sum = sum + apply(Prim::lgamma, x - j / 2);
   return convert(sum, dtype);
 }
 
@@ -141,8 +141,8 @@ constexpr auto d_expm1 = [](Var y) { return y + 1.0; };
 constexpr auto d_log1p = [](Var x) { return 1.0 / (x + 1.0); };
 constexpr auto d_sinh = [](Var x) { return cosh_of(x); };
 constexpr auto d_cosh = [](Var x) { return sinh_of(x); };
-constexpr auto d_asinh = [](Var x) { return apply("prims.rsqrt", x * x + 1.0); };
-constexpr auto d_acosh = [](Var x) { return apply("prims.rsqrt", (x - 1.0) * (x + 1.0)); };
+constexpr auto d_asinh = [](Var x) { return apply(Prim::rsqrt, x * x + 1.0); };
+constexpr auto d_acosh = [](Var x) { return apply(Prim::rsqrt, (x - 1.0) * (x + 1.0)); };
 constexpr auto d_atanh = [](Var x) { return 1.0 / ((1.0 - x) * (x + 1.0)); };
 constexpr auto d_erfinv = [](Var y) { return exp(y * y) * (0.5 / std::numbers::inv_sqrtpi); };
 constexpr auto d_i0 = [](Var x) { return apply("i1", x); };

@@ -51,32 +51,32 @@ void polygamma_meta(const Call& c, Types& out) {
   out.push(c.type(1));
 }
 void polygamma_vjp(Grad& g) {
-  g.add(1, computed(g.cotangent()) * g.builder.call("prims.polygamma", {g.integer(0) + 1, computed(g.var(1))}));
+  g.add(1, computed(g.cotangent()) * g.builder.call(Prim::polygamma, {g.integer(0) + 1, computed(g.var(1))}));
 }
 
-Var derivative_of_digamma(Var x) { return x.builder->call("prims.polygamma", {1, x}); }
+Var derivative_of_digamma(Var x) { return x.builder->call(Prim::polygamma, {1, x}); }
 // Near zero the slope at zero is taken, to avoid a division by tiny numbers.
 Var i1_slope(Var x) {
   Var tiny = lt(abs(x), 1e-30);
-  return where(tiny, 0.5, apply("prims.i0", x) - apply("prims.i1", x) / where(tiny, 1.0, x));
+  return where(tiny, 0.5, apply(Prim::i0, x) - apply(Prim::i1, x) / where(tiny, 1.0, x));
 }
 Var i1e_slope(Var x) {
   Var tiny = lt(abs(x), 1e-30), safe = where(tiny, 1.0, x);
-  return where(tiny, 0.5, apply("prims.i0e", x) - apply("prims.i1e", x) * (sign(x) + 1.0 / safe));
+  return where(tiny, 0.5, apply(Prim::i0e, x) - apply(Prim::i1e, x) * (sign(x) + 1.0 / safe));
 }
 
 constexpr auto d_atan = [](Var x) { return 1.0 / (x * x + 1.0); };
-constexpr auto d_asin = [](Var x) { return apply("prims.rsqrt", (1.0 - x) * (x + 1.0)); };
-constexpr auto d_acos = [](Var x) { return -apply("prims.rsqrt", (1.0 - x) * (x + 1.0)); };
+constexpr auto d_asin = [](Var x) { return apply(Prim::rsqrt, (1.0 - x) * (x + 1.0)); };
+constexpr auto d_acos = [](Var x) { return -apply(Prim::rsqrt, (1.0 - x) * (x + 1.0)); };
 constexpr auto d_log2 = [](Var x) { return 1.0 / (x * kLn2); };
 constexpr auto d_log10 = [](Var x) { return 1.0 / (x * std::numbers::ln10); };
 constexpr auto d_erfc = [](Var x) { return exp(-(x * x)) * (-2 * std::numbers::inv_sqrtpi); };
-constexpr auto d_lgamma = [](Var x) { return apply("prims.digamma", x); };
+constexpr auto d_lgamma = [](Var x) { return apply(Prim::digamma, x); };
 constexpr auto erfinv_slope = [](Var y) { return exp(y * y) * (0.5 / std::numbers::inv_sqrtpi); };
 constexpr auto d_ndtri = [](Var y) { return exp(y * y * 0.5) * std::sqrt(2 * kPi); };
-constexpr auto d_erfcx_of = [](Var x) { return x * 2.0 * apply("prims.erfcx", x) - 2 * std::numbers::inv_sqrtpi; };
-constexpr auto i0_slope = [](Var x) { return apply("prims.i1", x); };
-constexpr auto i0e_slope = [](Var x) { return apply("prims.i1e", x) - sign(x) * apply("prims.i0e", x); };
+constexpr auto d_erfcx_of = [](Var x) { return x * 2.0 * apply(Prim::erfcx, x) - 2 * std::numbers::inv_sqrtpi; };
+constexpr auto i0_slope = [](Var x) { return apply(Prim::i1, x); };
+constexpr auto i0e_slope = [](Var x) { return apply(Prim::i1e, x) - sign(x) * apply(Prim::i0e, x); };
 // The density over the distribution, of which the logarithms do not underflow.
 void log_ndtr_vjp(Grad& g) {
   Var x = computed(g.var(0));
@@ -92,7 +92,7 @@ void atan2_vjp(Grad& g) {
 void zeta_vjp(Grad& g) {
   g.require(!g.wants(0), "has no gradient in its first argument");
   Var dy = computed(g.cotangent()), s = computed(g.var(0)), q = computed(g.var(1));
-  g.add(1, -(dy * s * g.builder.call("prims.zeta", {s + 1.0, q})));
+  g.add(1, -(dy * s * g.builder.call(Prim::zeta, {s + 1.0, q})));
 }
 
 constexpr OpRow kRows[] = {

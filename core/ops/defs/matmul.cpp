@@ -43,11 +43,11 @@ Var multiply_matrices(const Call& c, Var a, Var b) {
   Builder& builder = c.builder;
   if (a.rank() > 2 && b.rank() == 2) {
     // One product of a tall matrix is faster than many small ones.
-    Var tall = builder.call("prims.matmul", {as_matrix(a), b});
+    Var tall = builder.call(Prim::matmul, {as_matrix(a), b});
     return reshape_to(tall, append_dims(drop_trailing_dims(a.shape(), 1), {b.size(1)}));
   }
   const Shape batch = broadcast_batch(c, a, b);
-  return builder.call("prims.matmul", {expand_to(a, append_dims(batch, {a.size(-2), a.size(-1)})),
+  return builder.call(Prim::matmul, {expand_to(a, append_dims(batch, {a.size(-2), a.size(-1)})),
                                        expand_to(b, append_dims(batch, {b.size(-2), b.size(-1)}))});
 }
 

@@ -58,7 +58,7 @@ Status* kernel(const KernelArgs& k) {
 // If all examples share one matrix, their rows are the rows of a single product.
 Results batch(Batch& b) {
   if (b.rank(0) != 2 || b.batched(1)) return b.invoke_same_op({b.operand(0), b.operand(1)});
-  return b.parted(b.builder.call("prims.matmul", {b.merged(0), b.args[1]}), 0);
+  return b.parted(b.builder.call(Prim::matmul, {b.merged(0), b.args[1]}), 0);
 }
 
 void samples(Samples& s) {
@@ -72,8 +72,8 @@ void samples(Samples& s) {
 constexpr OpRow kMatmulPrim = primitive(
     "prims.matmul(tensor input, tensor other) -> tensor", "Batched matrix product of equal leading dims.", meta, kernel,
     [](Grad& g) {
-      if (g.wants(0)) g.add(0, g.builder.call("prims.matmul", {g.cotangent(), swap_last_two(g.var(1))}));
-      if (g.wants(1)) g.add(1, g.builder.call("prims.matmul", {swap_last_two(g.var(0)), g.cotangent()}));
+      if (g.wants(0)) g.add(0, g.builder.call(Prim::matmul, {g.cotangent(), swap_last_two(g.var(1))}));
+      if (g.wants(1)) g.add(1, g.builder.call(Prim::matmul, {swap_last_two(g.var(0)), g.cotangent()}));
     },
     kMatmul, {.batch = batch, .samples = samples, .multiply_adds = multiply_adds_of_rows});
 

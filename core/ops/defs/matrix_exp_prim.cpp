@@ -74,7 +74,7 @@ void matrix_exp_vjp(Grad& g) {
     ValueList both{x.id, y.id};
     return g.builder.call("cat", {both, dim});
   };
-  Var whole = g.builder.call("prims.matrix_exp", {beside(beside(a, g.cotangent(), -1), beside(zero, a, -1), -2)});
+  Var whole = g.builder.call(Prim::matrix_exp, {beside(beside(a, g.cotangent(), -1), beside(zero, a, -1), -2)});
   const int64_t n = hint(a.size(-1));
   g.add(0, g.builder.call("narrow", {g.builder.call("narrow", {whole, -2, 0, n}), -1, n, n}));
 }

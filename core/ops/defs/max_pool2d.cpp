@@ -15,7 +15,7 @@ Pooled pool_values_and_indices(Call& c) {
   const bool single = x.rank() == 3;
   if (single) x = reshape_to(x, {{1, x.size(0), x.size(1), x.size(2)}});
   const bool own_stride = c.has(2) && !c.dims(2).empty();
-  Results r = c.builder.results("prims.max_pool2d",
+  Results r = c.builder.results(Prim::max_pool2d,
                                 {x, c.args[1], c.args[own_stride ? 2 : 1], c.args[3], c.args[4], c.flag(5)});
   Pooled p{c.builder.var(r[0]), c.builder.var(r[1])};
   if (!single) return p;

@@ -151,7 +151,7 @@ Status* max_pool2d_kernel(const KernelArgs& k) {
 }
 
 void vjp(Grad& g) {
-  g.add(0, g.builder.call("prims.max_pool2d_backward", {computed(g.cotangent()), g.result(1), g.type(0).shape}));
+  g.add(0, g.builder.call(Prim::max_pool2d_backward, {computed(g.cotangent()), g.result(1), g.type(0).shape}));
 }
 
 // ---- prims.max_pool2d_backward(grad, indices, input_size) ----
@@ -195,7 +195,7 @@ void backward_vjp(Grad& g) {
   Var d = g.cotangent(), at = g.var(1);
   Var flat = reshape_to(d, {{d.size(0), d.size(1), d.size(2) * d.size(3)}});
   Var where_to = reshape_to(at, {{at.size(0), at.size(1), at.size(2) * at.size(3)}});
-  g.add(0, reshape_to(g.builder.call("prims.gather", {flat, 2, where_to}), at.shape()));
+  g.add(0, reshape_to(g.builder.call(Prim::gather, {flat, 2, where_to}), at.shape()));
 }
 
 using Pair = std::vector<int64_t>;

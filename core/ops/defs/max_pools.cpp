@@ -86,7 +86,7 @@ Results adaptive_with_indices(Call& c) {
             name(x.type()));
   const size_t lead = x.rank() - dims;
   const Shape plane(x.shape().begin() + lead, x.shape().end());
-  Var at = expand_to(reshape_to(b.call("prims.iota", {Shape{elements(plane)}, DType::i64, x.type().device}), plane),
+  Var at = expand_to(reshape_to(b.call(Prim::iota, {Shape{elements(plane)}, DType::i64, x.type().device}), plane),
                      x.shape());
   for (size_t i = dims; i-- > 0;) {
     const auto axis = static_cast<int64_t>(lead + i);
@@ -95,9 +95,9 @@ Results adaptive_with_indices(Call& c) {
     Var place = shares(x, lead + i, results, [&](Var part, int64_t start) {
       Shape kept = part.shape();
       kept[lead + i] = 1;
-      return reshape_to(b.call("prims.argmax", {part, axis}), kept) + start;
+      return reshape_to(b.call(Prim::argmax, {part, axis}), kept) + start;
     });
-    x = b.call("prims.gather", {x, axis, place}), at = b.call("prims.gather", {at, axis, place});
+    x = b.call(Prim::gather, {x, axis, place}), at = b.call(Prim::gather, {at, axis, place});
   }
   return {x.id, at.id};
 }

@@ -1,5 +1,6 @@
 // The prims that read and store at several index tensors at once: input[i, j].
 #include "base/text.h"
+#include "ir/prim.h"
 #include "ops/batch.h"
 #include "ops/grad.h"
 #include "ops/positions.h"
@@ -113,14 +114,14 @@ void index_vjp(Grad& g) {
   // Sums of many bf16 numbers are made in f32.
   Var ct = convert(g.cotangent(), compute_dtype(g.cotangent().dtype()));
   Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), ct.type().device), g.type(0).shape);
-  g.add(0, g.builder.call("prims.index_put", {zeros, indices_of(g), ct, true}));
+  g.add(0, g.builder.call(Prim::index_put, {zeros, indices_of(g), ct, true}));
 }
 void index_put_vjp(Grad& g) {
   Var ct = g.cotangent();
   const ValueList indices = indices_of(g);
   if (g.wants(0))
-    g.add(0, g.flag(3) ? ct : g.builder.call("prims.index_put", {ct, indices, full_like(g.var(2), 0), false}));
-  if (g.wants(2)) g.add(2, g.builder.call("prims.index", {ct, indices}));
+    g.add(0, g.flag(3) ? ct : g.builder.call(Prim::index_put, {ct, indices, full_like(g.var(2), 0), false}));
+  if (g.wants(2)) g.add(2, g.builder.call(Prim::index, {ct, indices}));
 }
 
 TensorSpec index_spec(std::vector<int64_t> shape, int size) {

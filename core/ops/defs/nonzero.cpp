@@ -18,7 +18,7 @@ int64_t concrete_size(Dim size) { return hint(size); }
 // ---- nonzero, masked_select ----
 
 Results nonzero(Call& c) { return nonzero_places(c, c.var(0)); }
-Results nonzero_static(Call& c) { return c.builder.call("prims.nonzero", {c.var(0), c.integer(1), c.integer(2)}); }
+Results nonzero_static(Call& c) { return c.builder.call(Prim::nonzero, {c.var(0), c.integer(1), c.integer(2)}); }
 Results nonzero_numpy(Call& c) {
   Var x = c.var(0);
   Results out;
@@ -62,7 +62,7 @@ Var Unique::mark_group_begins() const {
   Shape rest;
   for (size_t i = 1; i < differs.rank(); i++) rest.push_back(static_cast<int64_t>(i));
   if (!rest.empty()) differs = c.builder.call("any", {differs, rest});
-  return c.builder.call("prims.cat", {ValueList{first.id, differs.id}, 0});
+  return c.builder.call(Prim::cat, {ValueList{first.id, differs.id}, 0});
 }
 
 Results Unique::results(const Shape& inverse_shape) const {
@@ -72,15 +72,15 @@ Results Unique::results(const Shape& inverse_shape) const {
   Var first = mark_group_begins(), starts = places_by_dim(c, first)[0];
   Results out{take_places(sorted, starts).id};
   if (inverse) {
-    Var group = b.call("prims.cumsum", {convert(first, DType::i64), 0, false}) - 1;
+    Var group = b.call(Prim::cumsum, {convert(first, DType::i64), 0, false}) - 1;
     if (order)
-      group = b.call("prims.index_put", {full(b, Shape{n}, 0, DType::i64, device), ValueList{order.id}, group, false});
+      group = b.call(Prim::index_put, {full(b, Shape{n}, 0, DType::i64, device), ValueList{order.id}, group, false});
     out.push_back(reshape_to(group, inverse_shape).id);
   }
   if (counts) {
     const int64_t found = concrete_size(starts.shape()[0]);
     Var end = full(b, Shape{std::min<int64_t>(found, 1)}, static_cast<double>(concrete_size(n)), DType::i64, device);
-    Var ends = b.call("prims.cat",
+    Var ends = b.call(Prim::cat,
                       {ValueList{b.call("slice", {starts, 0, std::min<int64_t>(found, 1), found, 1}).id, end.id}, 0});
     out.push_back((ends - starts).id);
   }
@@ -102,11 +102,11 @@ Results decompose_unique(Call& c, size_t inverse, size_t dim, bool sort) {
   Var entries = entries_along(c, dim), order;
   const Dim n = entries.shape()[0];
   if (sort && !c.has(dim)) {
-    const Results both = c.builder.results("prims.sort", {entries, 0, false});
+    const Results both = c.builder.results(Prim::sort, {entries, 0, false});
     entries = c.builder.var(both[0]), order = c.builder.var(both[1]);
   } else if (sort) {
     Shape rest(entries.shape().begin() + 1, entries.shape().end());
-    order = c.builder.call("prims.sort_rows", {reshape_to(entries, Shape{n, elements(rest)})});
+    order = c.builder.call(Prim::sort_rows, {reshape_to(entries, Shape{n, elements(rest)})});
     entries = take_places(entries, order);
   }
   Results out =
@@ -128,8 +128,8 @@ Results bincount(Call& c) {
   x = convert(x, DType::i64);
   int64_t size = least;
   if (concrete_size(x.shape()[0]) > 0) {
-    const int64_t low = c.value_of(c.builder.call("prims.amin", {x, Shape{0}})),
-                  high = c.value_of(c.builder.call("prims.amax", {x, Shape{0}}));
+    const int64_t low = c.value_of(c.builder.call(Prim::amin, {x, Shape{0}})),
+                  high = c.value_of(c.builder.call(Prim::amax, {x, Shape{0}}));
     c.require(low >= 0, "input must not be negative, its least element is ", low);
     c.require(high < std::numeric_limits<int64_t>::max(), "input's greatest element ", high,
               " is too large to count up to");
@@ -138,7 +138,7 @@ Results bincount(Call& c) {
   const DType dtype = !c.has(1) ? DType::i64 : c.type(1).dtype == DType::f32 ? DType::f32 : DType::f64;
   Var ones = c.has(1) ? convert(c.var(1), dtype)
                       : expand_to(full(c.builder, Shape{1}, 1, dtype, x.type().device), x.shape());
-  return c.builder.call("prims.scatter_add", {full(c.builder, Shape{size}, 0, dtype, x.type().device), 0, x, ones});
+  return c.builder.call(Prim::scatter_add, {full(c.builder, Shape{size}, 0, dtype, x.type().device), 0, x, ones});
 }
 
 // ---- samples ----

@@ -70,9 +70,9 @@ Results local_response_norm(Call& c) {
   c.require(before + behind <= kMostNeighbours, "size ", size, " over ", name(x.size(1)), " channels adds up ",
             before + behind, " neighbours, more than ", kMostNeighbours, "; use avg_pool over the channels of x * x");
   low[1] = before, high[1] = behind;
-  Var squares = c.builder.call("prims.pad", {x * x, low, high, 0.0}), sum;
+  Var squares = c.builder.call(Prim::pad, {x * x, low, high, 0.0}), sum;
   for (int64_t k = 0; k <= before + behind; k++) {
-    Var part = c.builder.call("prims.slice", {squares,
+    Var part = c.builder.call(Prim::slice, {squares,
                                               [&] {
                                                 Shape s(x.rank(), 0);
                                                 s[1] = k;

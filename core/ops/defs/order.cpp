@@ -22,7 +22,7 @@ Var drop_axis(Var x, size_t axis, bool keepdim) {
 Var descending_key(Var x) {
   if (is_real(x.dtype())) return -x;
   if (x.dtype() == DType::boolean) return not_(x);
-  return x.builder->call("prims.sub", {full_like(x, -1), x});
+  return x.builder->call(Prim::sub, {full_like(x, -1), x});
 }
 Results argmin(Call& c) { return c.builder.call("argmax", {descending_key(c.var(0)), c.args[1], c.args[2]}); }
 
@@ -39,7 +39,7 @@ Results extremum(Call& c) {
   if (!c.has(1)) return b.call(maximum ? "amax" : "amin", {x});
   c.require(c.args[1].kind == ArgKind::integer, "dim must be an integer, got ", kind_of(c.args[1]));
   const size_t axis = normalize_axis(c.args[1].i, x.rank());
-  Var place = b.call("prims.argmax", {maximum ? x : descending_key(x), static_cast<int64_t>(axis)});
+  Var place = b.call(Prim::argmax, {maximum ? x : descending_key(x), static_cast<int64_t>(axis)});
   place = reshape_to(place, kept_shape(x, axis));
   Var value = gather_along(x, axis, place);
   return {drop_axis(value, axis, c.flag(2)).id, drop_axis(place, axis, c.flag(2)).id};
@@ -56,7 +56,7 @@ Results aminmax(Call& c) {
 // ---- sorting ----
 
 Results call_sort(Var x, int64_t axis, bool descending) {
-  return x.builder->results("prims.sort", {x, axis, descending});
+  return x.builder->results(Prim::sort, {x, axis, descending});
 }
 Results sort(Call& c) {
   const auto axis = static_cast<int64_t>(c.axis(1, c.type(0).rank()));
@@ -72,7 +72,7 @@ Results topk(Call& c) {
   const int64_t k = c.integer(1), n = x.rank() ? hint(x.shape()[axis]) : 1;
   c.require(k >= 0 && k <= n, "k must be between 0 and the size ", n, " of dim ", c.integer(2), ", got ", k);
   if (x.rank() == 0) return call_sort(x, 0, false);
-  return c.builder.results("prims.topk", {x, static_cast<int64_t>(axis), k, c.flag(3)});
+  return c.builder.results(Prim::topk, {x, static_cast<int64_t>(axis), k, c.flag(3)});
 }
 
 // The result of a prim that keeps the dim with size 1.
@@ -90,7 +90,7 @@ Results kthvalue(Call& c) {
   const int64_t k = c.integer(1);
   c.require(k >= 1 && k <= hint(checked_line_size(c, x, axis)), "k must be between 1 and the size ",
             hint(checked_line_size(c, x, axis)), " of dim ", c.integer(2), ", got ", k);
-  return drop_axis_of_both(c, c.builder.results("prims.kthvalue", {x, static_cast<int64_t>(axis), k}), axis, c.flag(3));
+  return drop_axis_of_both(c, c.builder.results(Prim::kthvalue, {x, static_cast<int64_t>(axis), k}), axis, c.flag(3));
 }
 
 // The lower of the two in the middle. NaN, which sorts last, is the median of a line that has one, or is left out.
@@ -101,7 +101,7 @@ Results median(Call& c) {
   if (all) x = reshape_to(x, Shape{elements(x.shape())});
   const size_t axis = all ? 0 : c.axis(1, x.rank());
   checked_line_size(c, x, axis);
-  const Results found = c.builder.results("prims.median", {x, static_cast<int64_t>(axis), without_nan});
+  const Results found = c.builder.results(Prim::median, {x, static_cast<int64_t>(axis), without_nan});
   Results both = drop_axis_of_both(c, found, axis, !all && c.flag(2));
   if (!all) return both;
   return reshape_to(c.builder.var(both[0]), Shape{});
@@ -109,7 +109,7 @@ Results median(Call& c) {
 Results mode(Call& c) {
   Var x = c.var(0);
   const size_t axis = c.axis(1, x.rank());
-  return drop_axis_of_both(c, c.builder.results("prims.mode", {x, static_cast<int64_t>(axis)}), axis, c.flag(2));
+  return drop_axis_of_both(c, c.builder.results(Prim::mode, {x, static_cast<int64_t>(axis)}), axis, c.flag(2));
 }
 
 // ---- samples ----

@@ -33,7 +33,7 @@ Results unfold(Call& c) {
     c.require(c.integer(2) == 0 || c.integer(2) == 1, "size ", c.integer(2), " does not fit a tensor of rank 0");
     return c.builder.call("slice", {reshape_to(x, Shape{1}), 0, 0, c.integer(2)});
   }
-  return c.builder.call("prims.unfold", {x, static_cast<int64_t>(dim), c.integer(2), c.integer(3)});
+  return c.builder.call(Prim::unfold, {x, static_cast<int64_t>(dim), c.integer(2), c.integer(3)});
 }
 
 // Cuts into a number of nearly equal parts, or at given positions.

@@ -35,9 +35,9 @@ void prod_vjp(Grad& g) {
     Shape starts(rank, 0), ends = x.shape(), steps(rank, 1);
     if (reverse) starts[at] = 1;
     else ends[at] = ends[at] - 1;
-    Var others = b.call("prims.cumprod", {b.call("prims.slice", {x, starts, ends, steps}), axis, reverse});
+    Var others = b.call(Prim::cumprod, {b.call(Prim::slice, {x, starts, ends, steps}), axis, reverse});
     ValueList parts = reverse ? ValueList{others.id, one.id} : ValueList{one.id, others.id};
-    return b.call("prims.cat", {parts, axis});
+    return b.call(Prim::cat, {parts, axis});
   };
   if (x.shape()[at] == Dim(0)) return g.add(0, full_like(x, 0));
   g.add(0, expand_to(reshape_to(dy, kept), x.shape()) * exclusive(false) * exclusive(true));

@@ -102,7 +102,7 @@ Results matrix_power(Call& c) {
   const int64_t n = given < 0 ? -given : given;
   if (given < 0) x = c.builder.call("linalg_inv", {x});
   if (n == 0) {
-    Var i = c.builder.call("prims.iota", {Shape{x.size(-1)}, DType::i64, x.type().device});
+    Var i = c.builder.call(Prim::iota, {Shape{x.size(-1)}, DType::i64, x.type().device});
     return expand_to(convert(eq(along_axis(i, 0, 2), along_axis(i, 1, 2)), x.dtype()), x.shape());
   }
   const DType dtype = x.dtype();

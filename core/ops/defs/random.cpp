@@ -37,7 +37,7 @@ Results randint(Call& c) {
   for (Dim d : c.dims(2))
     c.require(!d.constant() || d.value() >= 0, "a size must not be negative, got ", name(c.dims(2)));
   Draw draw = c.builder.draw();
-  Var x = c.builder.call("prims.philox_randint",
+  Var x = c.builder.call(Prim::philox_randint,
                          {to_device(draw.state, c.device(4)), draw.ordinal, c.integer(0), c.integer(1), c.dims(2)});
   return convert(x, dtype);
 }

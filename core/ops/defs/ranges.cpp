@@ -30,7 +30,7 @@ Var evenly_spaced(Call& c, size_t dtype) {
   const double start = whole ? std::trunc(c.real(0)) : c.real(0), end = whole ? std::trunc(c.real(1)) : c.real(1);
   const int64_t steps = c.integer(2);
   c.require(steps >= 0, "steps must not be negative, got ", steps);
-  Var i = c.builder.call("prims.iota", {Shape{steps}, DType::f64, c.device(dtype + 1)});
+  Var i = c.builder.call(Prim::iota, {Shape{steps}, DType::f64, c.device(dtype + 1)});
   const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
   if (steps < 2) return i * step + start;
   return where(lt(i, static_cast<double>(steps / 2)), i * step + start,
@@ -59,13 +59,13 @@ Results triangle_indices(Call& c) {
   Builder& b = c.builder;
   const Device device = c.device(4);
   // Where each row of the triangle ends, how many come before it, and its first column.
-  Var row = b.call("prims.iota", {Shape{rows}, DType::i64, device});
+  Var row = b.call(Prim::iota, {Shape{rows}, DType::i64, device});
   Var edge = minimum(maximum(row + (lower ? far + 1 : far), 0), columns);
-  Var lengths = lower ? edge : -(edge - columns), ends = b.call("prims.cumsum", {lengths, 0, false});
-  Var place = b.call("prims.iota", {Shape{count}, DType::i64, device});
+  Var lengths = lower ? edge : -(edge - columns), ends = b.call(Prim::cumsum, {lengths, 0, false});
+  Var place = b.call(Prim::iota, {Shape{count}, DType::i64, device});
   if (count == 0) return convert(b.call("stack", {ValueList{place.id, place.id}, 0}), c.dtype(3, DType::i64));
-  Var at = b.call("prims.searchsorted", {ends, place, true});
-  const auto of_row = [&](Var x) { return b.call("prims.take", {x, 0, at}); };
+  Var at = b.call(Prim::searchsorted, {ends, place, true});
+  const auto of_row = [&](Var x) { return b.call(Prim::take, {x, 0, at}); };
   Var column = place - of_row(ends - lengths);
   if (!lower) column = column + of_row(edge);
   return convert(b.call("stack", {ValueList{at.id, column.id}, 0}), c.dtype(3, DType::i64));
@@ -76,7 +76,7 @@ Results triangle_indices(Call& c) {
 Results diagonal(Call& c) {
   const size_t rank = c.type(0).rank();
   const auto a = static_cast<int64_t>(c.axis(2, rank)), b = static_cast<int64_t>(c.axis(3, rank));
-  return c.builder.call("prims.diagonal", {c.var(0), c.integer(1), a, b});
+  return c.builder.call(Prim::diagonal, {c.var(0), c.integer(1), a, b});
 }
 // Matrices with the last dim on a diagonal, zeros elsewhere.
 Var embed_diagonal(Var x, int64_t offset) {

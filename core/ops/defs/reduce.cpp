@@ -102,12 +102,12 @@ Results argmax(Call& c) {
   const size_t rank = x.rank();
   if (c.has(1)) {
     const size_t axis = c.axis(1, rank);
-    Var at = c.builder.call("prims.argmax", {x, static_cast<int64_t>(axis)});
+    Var at = c.builder.call(Prim::argmax, {x, static_cast<int64_t>(axis)});
     const Dim gone[] = {static_cast<int64_t>(axis)};
     return c.flag(2) && rank ? reshape_to(at, kept_shape(x.shape(), gone)) : at;
   }
   const Dim all[] = {elements(x.shape())};
-  Var at = c.builder.call("prims.argmax", {reshape_to(x, all), 0});
+  Var at = c.builder.call(Prim::argmax, {reshape_to(x, all), 0});
   return c.flag(2) ? reshape_to(at, Shape(rank, 1)) : at;
 }
 
@@ -122,8 +122,8 @@ Results logsumexp(Call& c) {
   // Shifted by the maximum, unless that is infinite: the difference of two infinities is NaN.
   Var top = call_reduction("prims.amax", x, axes, true);
   top = b.call("where", {b.call("eq", {b.call("abs", {top}), HUGE_VAL}), 0.0, top});
-  Var sum = call_reduction("prims.sum", b.call("prims.exp", {x - top}), axes, true);
-  Var y = b.call("prims.log", {sum}) + top;
+  Var sum = call_reduction("prims.sum", b.call(Prim::exp, {x - top}), axes, true);
+  Var y = b.call(Prim::log, {sum}) + top;
   if (!c.flag(2) && !axes.empty()) {
     Shape shape;
     for (size_t i = 0; i < x.rank(); i++)
@@ -136,7 +136,7 @@ Results logsumexp(Call& c) {
 void logsumexp_vjp(Grad& g) {
   Var x = computed(g.var(0));
   g.add(0, expand_to_input(g, computed(g.cotangent())) *
-               g.builder.call("prims.exp", {x - expand_to_input(g, computed(g.result()))}));
+               g.builder.call(Prim::exp, {x - expand_to_input(g, computed(g.result()))}));
 }
 
 // ---- all, any ----

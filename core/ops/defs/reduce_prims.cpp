@@ -61,8 +61,8 @@ Status* extremum_kernel(const KernelArgs& k) {
 // Elements that share the extremum share the cotangent evenly.
 void extremum_vjp(Grad& g) {
   Var ties =
-      computed(convert(g.builder.call("prims.eq", {g.var(0), expand_to_reduced(g, g.result())}), g.type(0).dtype));
-  Var share = computed(g.cotangent()) / g.builder.call("prims.sum", {ties, g.args[1]});
+      computed(convert(g.builder.call(Prim::eq, {g.var(0), expand_to_reduced(g, g.result())}), g.type(0).dtype));
+  Var share = computed(g.cotangent()) / g.builder.call(Prim::sum, {ties, g.args[1]});
   g.add(0, ties * expand_to_reduced(g, share));
 }
 

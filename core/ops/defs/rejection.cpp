@@ -22,7 +22,7 @@ Results draw_by_rejection(Call& c, std::string_view prim) {
 
 void gamma_vjp(Grad& g) {
   g.require(!g.wants(1), "has no gradient in the number that it is drawn from");
-  g.add(0, g.cotangent() * g.builder.call("prims.gamma_slope", {g.var(0), g.result()}));
+  g.add(0, g.cotangent() * g.builder.call(Prim::gamma_slope, {g.var(0), g.result()}));
 }
 
 void sample_parameters(Samples& s) {

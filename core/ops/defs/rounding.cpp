@@ -45,7 +45,7 @@ Results frexp(Call& c) {
   const DType dtype = x.dtype();
   x = computed(x);
   Var size = abs(x), regular = both(gt(size, 0.0), lt(size, kInfinity));
-  Var power = floor(apply("prims.log2", where(regular, size, 0.5))) + 1.0, half = floor(power * 0.5);
+  Var power = floor(apply(Prim::log2, where(regular, size, 0.5))) + 1.0, half = floor(power * 0.5);
   const auto scaled = [&](Var v, Var by) { return v * c.builder.call("pow", {2.0, -by}); };
   Var m = scaled(scaled(x, half), power - half);
   // The logarithm may have been rounded to the next integer.
@@ -66,7 +66,7 @@ Results real_predicate(Call& c) {
   return c.builder.call(for_integers ? "prims.eq" : "prims.ne", {x, x});
 }
 Var signbit_of(Var x) {
-  return is_real(x.dtype()) ? apply("prims.signbit", x) : lt(x, 0);
+  return is_real(x.dtype()) ? apply(Prim::signbit, x) : lt(x, 0);
 }
 
 Results nan_to_num(Call& c) {

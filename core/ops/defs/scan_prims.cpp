@@ -71,9 +71,9 @@ void cumprod_backward_meta(const Call& c, Types& out) {
   c.axis(2, c.type(0).rank());
   out.push(c.type(1));
 }
-void cumsum_vjp(Grad& g) { g.add(0, g.builder.call("prims.cumsum", {g.cotangent(), g.args[1], !g.args[2].i})); }
+void cumsum_vjp(Grad& g) { g.add(0, g.builder.call(Prim::cumsum, {g.cotangent(), g.args[1], !g.args[2].i})); }
 void cumprod_vjp(Grad& g) {
-  g.add(0, g.builder.call("prims.cumprod_backward", {g.cotangent(), g.var(0), g.args[1], g.args[2]}));
+  g.add(0, g.builder.call(Prim::cumprod_backward, {g.cotangent(), g.var(0), g.args[1], g.args[2]}));
 }
 
 // ---- cummax, cummin ----
@@ -160,7 +160,7 @@ Status* logcumsumexp_backward_kernel(const KernelArgs& k) {
   return nullptr;
 }
 void logcumsumexp_vjp(Grad& g) {
-  g.add(0, g.builder.call("prims.logcumsumexp_backward", {g.cotangent(), g.var(0), g.args[1], g.args[2]}));
+  g.add(0, g.builder.call(Prim::logcumsumexp_backward, {g.cotangent(), g.var(0), g.args[1], g.args[2]}));
 }
 
 // ---- second derivatives, over a matrix of pairs in two dims where there was one ----
@@ -193,12 +193,12 @@ void logcumsumexp_backward_vjp(Grad& g) {
   const Var grad = computed(g.var(0)), x = computed(g.var(1)), ct = computed(g.cotangent());
   if (x.rank() == 0) return g.add(0, ct);
   const Pairs p(g);
-  Var y = computed(g.builder.call("prims.logcumsumexp", {g.var(1), g.args[2], g.args[3]}));
+  Var y = computed(g.builder.call(Prim::logcumsumexp, {g.var(1), g.args[2], g.args[3]}));
   Var ratio = where(p.reached, exp(where(p.reached, p.expand_as_rows(x) - p.expand_as_columns(y), 0.0)), 0.0);
   Var pushed = p.sum_rows(p.expand_as_rows(ct) * ratio);
   g.add(0, pushed);
   if (!g.wants(1)) return;
-  Var back = g.builder.call("prims.logcumsumexp_backward",
+  Var back = g.builder.call(Prim::logcumsumexp_backward,
                             {convert(grad * pushed, g.type(0).dtype), g.var(1), g.args[2], g.args[3]});
   g.add(1, ct * computed(g.result()) - computed(back));
 }
@@ -210,11 +210,11 @@ void cumprod_backward_vjp(Grad& g) {
   const Pairs p(g);
   Var others = where(p.same, 1.0, p.expand_as_columns(x));
   if (g.wants(0)) {
-    Var products = g.builder.call("prims.cumprod", {others, p.along + 1, g.flag(3)});
+    Var products = g.builder.call(Prim::cumprod, {others, p.along + 1, g.flag(3)});
     g.add(0, p.sum_rows(where(p.reached, p.expand_as_rows(ct) * products, 0.0)));
   }
   if (!g.wants(1)) return;
-  Var back = g.builder.call("prims.cumprod_backward",
+  Var back = g.builder.call(Prim::cumprod_backward,
                             {where(p.reached, p.expand_as_columns(grad), 0.0), others, p.along + 1, g.flag(3)});
   g.add(1, p.sum_rows(where(p.same, 0.0, p.expand_as_rows(ct) * back)));
 }

@@ -16,7 +16,7 @@ Results scan_in_accumulation_dtype(Call& c) {
 Results logcumsumexp(Call& c) {
   Var x = c.var(0);
   c.axis(1, x.rank());
-  return c.builder.call("prims.logcumsumexp", {convert(x, to_real(x.dtype())), c.integer(1), false});
+  return c.builder.call(Prim::logcumsumexp, {convert(x, to_real(x.dtype())), c.integer(1), false});
 }
 // cummax, cummin
 Results cumulative_extremum(Call& c) {
@@ -27,11 +27,11 @@ Results cumulative_extremum(Call& c) {
 Results prod(Call& c) {
   Var x = convert(c.var(0), accumulation_dtype(c, 3));
   if (!c.has(1)) {
-    Var y = c.builder.call("prims.prod", {reshape_to(x, Shape{elements(x.shape())}), 0});
+    Var y = c.builder.call(Prim::prod, {reshape_to(x, Shape{elements(x.shape())}), 0});
     return c.flag(2) ? reshape_to(y, Shape(x.rank(), 1)) : y;
   }
   const size_t axis = c.axis(1, x.rank());
-  Var y = c.builder.call("prims.prod", {x, static_cast<int64_t>(axis)});
+  Var y = c.builder.call(Prim::prod, {x, static_cast<int64_t>(axis)});
   if (!c.flag(2) || x.rank() == 0) return y;
   Shape kept = x.shape();
   kept[axis] = 1;

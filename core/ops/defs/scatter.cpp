@@ -18,7 +18,7 @@ Var checked_source(const Call& c, size_t param, Var x, Var index) {
   c.require(src.rank() == index.rank(), "src must have the rank of index; ", c.types());
   for (size_t i = 0; i < index.rank(); i++)
     c.require(hint(index.shape()[i]) <= hint(src.shape()[i]), "src must be at least as large as index; ", c.types());
-  return c.builder.call("prims.slice", {src, Shape(index.rank(), 0), index.shape(), Shape(index.rank(), 1)});
+  return c.builder.call(Prim::slice, {src, Shape(index.rank(), 0), index.shape(), Shape(index.rank(), 1)});
 }
 // The places of an index along dim as an index for every dim.
 ValueList indices_of_all_dims(Var index, size_t dim) {
@@ -34,8 +34,8 @@ ValueList indices_of_all_dims(Var index, size_t dim) {
 // The index itself, of which what is out of range is refused: what writes by several indices counts negative ones from
 // the end.
 Var checked_index(const Call& c, Var index, Dim size) {
-  Var all = c.builder.call("prims.iota", {Shape{size}, DType::i64, index.type().device});
-  return c.builder.call("prims.take", {all, 0, index});
+  Var all = c.builder.call(Prim::iota, {Shape{size}, DType::i64, index.type().device});
+  return c.builder.call(Prim::take, {all, 0, index});
 }
 In added_source(const Call& c, Var x, Var index) {
   if (!is_plain_number(c, 3)) return c.args[3];
@@ -56,7 +56,7 @@ Results scatter(Call& c) {
   Var src = checked_source(c, 3, x, index);
   x = at_least_one_dim(x), index = at_least_one_dim(index), src = at_least_one_dim(src);
   index = checked_index(c, index, x.shape()[dim]);
-  return reshape_to(c.builder.call("prims.index_put", {x, indices_of_all_dims(index, dim), src, false}), shape);
+  return reshape_to(c.builder.call(Prim::index_put, {x, indices_of_all_dims(index, dim), src, false}), shape);
 }
 Results scatter_reduce(Call& c) {
   Var x = c.var(0), index = c.var(2);
@@ -69,7 +69,7 @@ Results scatter_reduce(Call& c) {
   Var src = convert(checked_source(c, 3, x, index), wide);
   x = convert(x, wide);
   const auto added = [&](Var to, Var what) {
-    return c.builder.call("prims.scatter_add", {to, c.integer(1), index, what});
+    return c.builder.call(Prim::scatter_add, {to, c.integer(1), index, what});
   };
   // How many meet in a place may be more than a narrow integer counts to.
   const DType counts = is_integer(wide) ? DType::i64 : wide;
@@ -87,7 +87,7 @@ Results scatter_reduce(Call& c) {
   if (how == "sum" || how == "mean")
     y = added(x, src);
   else
-    y = c.builder.call("prims.scatter_reduce", {x, c.integer(1), index, src, how});
+    y = c.builder.call(Prim::scatter_reduce, {x, c.integer(1), index, src, how});
   if (how == "mean") {
     Var n = maximum(c.flag(5) ? hits + full_like(hits, 1) : hits, full_like(hits, 1));
     y = is_integer(wide) ? c.builder.call("div", {convert(y, counts), n, "floor"}) : y / n;
@@ -108,7 +108,7 @@ Results select_scatter(Call& c) {
   starts[dim] = at, ends[dim] = at + 1, part[dim] = 1;
   c.require(hint(elements(part)) == hint(elements(src.shape())), "src must have the shape of what select gives; ",
             c.types());
-  return c.builder.call("prims.slice_scatter",
+  return c.builder.call(Prim::slice_scatter,
                         {x, reshape_to(convert(src, x.dtype()), part), starts, ends, Shape(x.rank(), 1)});
 }
 Results slice_scatter(Call& c) {
@@ -120,7 +120,7 @@ Results slice_scatter(Call& c) {
   const Dim stop = c.has(4) ? bound(c.integer_dim(4), n) : n, end = hint(stop) < hint(start) ? start : stop;
   Shape starts(x.rank(), 0), ends = x.shape(), steps(x.rank(), 1);
   starts[dim] = start, ends[dim] = end, steps[dim] = c.integer(5);
-  return c.builder.call("prims.slice_scatter", {x, convert(c.var(1), x.dtype()), starts, ends, steps});
+  return c.builder.call(Prim::slice_scatter, {x, convert(c.var(1), x.dtype()), starts, ends, steps});
 }
 // The next element of source for each place where the mask holds.
 Results masked_scatter(Call& c) {
@@ -131,7 +131,7 @@ Results masked_scatter(Call& c) {
   x = expand_to(x, shared), mask = expand_to(mask, shared);
   const Shape flat{elements(shared)};
   Var before = c.builder.call("cumsum", {convert(reshape_to(mask, flat), DType::i64), 0});
-  Var taken = c.builder.call("prims.take", {reshape_to(src, Shape{elements(src.shape())}), 0, maximum(before - 1, 0)});
+  Var taken = c.builder.call(Prim::take, {reshape_to(src, Shape{elements(src.shape())}), 0, maximum(before - 1, 0)});
   return where(mask, reshape_to(taken, shared), x);
 }
 
@@ -142,13 +142,13 @@ Results take(Call& c) {
   require_index(c, 1);
   const Dim n = elements(x.shape());
   Var from_front = where(lt(index, 0), index + hint(n), index);
-  return c.builder.call("prims.take", {reshape_to(x, Shape{n}), 0, from_front});
+  return c.builder.call(Prim::take, {reshape_to(x, Shape{n}), 0, from_front});
 }
 Results take_along_dim(Call& c) {
   Var x = c.var(0), index = c.var(1);
   require_index(c, 1);
   if (!c.has(2))
-    return c.builder.call("prims.gather", {reshape_to(x, Shape{elements(x.shape())}), 0,
+    return c.builder.call(Prim::gather, {reshape_to(x, Shape{elements(x.shape())}), 0,
                                            reshape_to(index, Shape{elements(index.shape())})});
   const size_t dim = c.axis(2, x.rank());
   c.require(x.rank() == index.rank(), "input and indices must have one rank; ", c.types());
@@ -158,7 +158,7 @@ Results take_along_dim(Call& c) {
   const Shape shared = broadcast(a, b);
   Shape to_x = shared, to_index = shared;
   to_x[dim] = x.shape()[dim], to_index[dim] = index.shape()[dim];
-  return c.builder.call("prims.gather", {expand_to(x, to_x), static_cast<int64_t>(dim), expand_to(index, to_index)});
+  return c.builder.call(Prim::gather, {expand_to(x, to_x), static_cast<int64_t>(dim), expand_to(index, to_index)});
 }
 
 // ---- samples ----

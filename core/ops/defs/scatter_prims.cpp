@@ -67,18 +67,18 @@ void scatter_product_vjp(Grad& g) {
   Builder& b = g.builder;
   Var index = g.var(2), dy = computed(g.cotangent()), x = computed(g.var(0));
   const Shape starts(index.rank(), 0), steps(index.rank(), 1);
-  Var src = computed(b.call("prims.slice", {g.var(3), starts, index.shape(), steps}));
-  const auto along = [&](Var v) { return b.call("prims.gather", {v, g.integer(1), index}); };
+  Var src = computed(b.call(Prim::slice, {g.var(3), starts, index.shape(), steps}));
+  const auto along = [&](Var v) { return b.call(Prim::gather, {v, g.integer(1), index}); };
   Var own_zero = eq(x, 0.0), src_zero = eq(src, 0.0);
   Var own = where(own_zero, 1.0, x), factor = where(src_zero, 1.0, src);
-  Var product = dy * b.call("prims.scatter_reduce", {own, g.integer(1), index, factor, "prod"});
+  Var product = dy * b.call(Prim::scatter_reduce, {own, g.integer(1), index, factor, "prod"});
   Var zeros =
-      b.call("prims.scatter_add", {convert(own_zero, x.dtype()), g.integer(1), index, convert(src_zero, x.dtype())});
+      b.call(Prim::scatter_add, {convert(own_zero, x.dtype()), g.integer(1), index, convert(src_zero, x.dtype())});
   Var to_zero = where(eq(zeros, 1.0), product, 0.0), to_others = where(eq(zeros, 0.0), product, 0.0);
   if (g.wants(0)) g.add(0, where(own_zero, to_zero, to_others / own));
   if (!g.wants(3)) return;
   Var to_src = where(src_zero, along(to_zero), along(to_others) / factor);
-  g.add(3, b.call("prims.slice_scatter",
+  g.add(3, b.call(Prim::slice_scatter,
                   {convert(full_like(g.var(3), 0), dy.dtype()), to_src, starts, index.shape(), steps}));
 }
 // Elements that share an extremum share the cotangent.
@@ -86,15 +86,15 @@ void scatter_reduce_vjp(Grad& g) {
   Builder& b = g.builder;
   if (g.text(4) == "prod") return scatter_product_vjp(g);
   Var index = g.var(2), y = g.result(), dy = computed(g.cotangent());
-  const auto along = [&](Var x) { return b.call("prims.gather", {x, g.integer(1), index}); };
+  const auto along = [&](Var x) { return b.call(Prim::gather, {x, g.integer(1), index}); };
   Shape starts(index.rank(), 0), steps(index.rank(), 1);
-  Var src = b.call("prims.slice", {g.var(3), starts, index.shape(), steps});
+  Var src = b.call(Prim::slice, {g.var(3), starts, index.shape(), steps});
   Var own = convert(eq(g.var(0), y), dy.dtype()), hit = convert(eq(src, along(y)), dy.dtype());
-  Var ties = b.call("prims.scatter_add", {own, g.integer(1), index, hit}), share = dy / ties;
+  Var ties = b.call(Prim::scatter_add, {own, g.integer(1), index, hit}), share = dy / ties;
   if (g.wants(0)) g.add(0, own * share);
   if (g.wants(3)) {
     Var to_src = hit * along(share);
-    g.add(3, b.call("prims.slice_scatter",
+    g.add(3, b.call(Prim::slice_scatter,
                     {convert(full_like(g.var(3), 0), dy.dtype()), to_src, starts, index.shape(), steps}));
   }
 }

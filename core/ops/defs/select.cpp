@@ -20,8 +20,8 @@ Status* where_kernel(const KernelArgs& k) {
 void where_vjp(Grad& g) {
   Var condition = g.var(0), dy = g.cotangent();
   Builder& b = g.builder;
-  if (g.wants(1)) g.add(1, b.call("prims.where", {condition, dy, full_like(dy, 0)}));
-  if (g.wants(2)) g.add(2, b.call("prims.where", {condition, full_like(dy, 0), dy}));
+  if (g.wants(1)) g.add(1, b.call(Prim::where, {condition, dy, full_like(dy, 0)}));
+  if (g.wants(2)) g.add(2, b.call(Prim::where, {condition, full_like(dy, 0), dy}));
 }
 
 Results where(Call& c) {
@@ -34,7 +34,7 @@ Results where(Call& c) {
   } catch (const Error& e) {
     c.require(false, e.message(), "; ", c.types());
   }
-  return c.builder.call("prims.where", {expand_to(c.var(0), shape), expand_to(v[0], shape), expand_to(v[1], shape)});
+  return c.builder.call(Prim::where, {expand_to(c.var(0), shape), expand_to(v[0], shape), expand_to(v[1], shape)});
 }
 void broadcast_where_vjp(Grad& g) {
   Var dy = g.cotangent();
@@ -58,8 +58,8 @@ Results clamp(Call& c) {
     return c.builder.call(bound == 1 ? "maximum" : "minimum", {c.args[bound], c.var(0)});
   }
   auto v = promoted(c, {0, 1, 2});
-  Var raised = c.builder.call("prims.maximum", {v[1], v[0]});
-  return c.builder.call("prims.minimum", {v[2], raised});
+  Var raised = c.builder.call(Prim::maximum, {v[1], v[0]});
+  return c.builder.call(Prim::minimum, {v[2], raised});
 }
 // Elements inside of the bounds, and on them, pass the cotangent on; others give it to the bound that they met. NaN is
 // neither, as in PyTorch.

@@ -12,7 +12,7 @@ using Ints = std::vector<int64_t>;
 Var join(std::initializer_list<Var> parts, size_t dim) {
   ValueList ids;
   for (Var v : parts) ids.push_back(v.id);
-  return parts.begin()->builder->call("prims.cat", {ids, static_cast<int64_t>(dim)});
+  return parts.begin()->builder->call(Prim::cat, {ids, static_cast<int64_t>(dim)});
 }
 
 // ---- order of dims ----
@@ -48,9 +48,9 @@ Var reverse_dims(Var x, size_t dim) {
   Builder& b = *x.builder;
   const Dim n = x.shape()[dim];
   Var last = full(b, {}, 1, DType::i64, x.type().device),
-      place = b.call("prims.iota", {Shape{n}, DType::i64, x.type().device});
+      place = b.call(Prim::iota, {Shape{n}, DType::i64, x.type().device});
   Var size = n.constant() ? last * n.value() : count(last, {{n}});
-  return b.call("prims.take", {x, static_cast<int64_t>(dim), expand_to(size - last, place.shape()) - place});
+  return b.call(Prim::take, {x, static_cast<int64_t>(dim), expand_to(size - last, place.shape()) - place});
 }
 Var reverse_dims(Var x, std::span<const Dim> dims) {
   for (Dim d : dims) x = reverse_dims(x, static_cast<size_t>(d.value()));
@@ -60,7 +60,7 @@ Results flip(Call& c) {
   Var x = c.var(0);
   const Shape axes = x.rank() == 0 || c.dims(1).empty() ? Shape() : c.axes(1, x.rank());
   if (axes.empty()) return c.builder.call("clone", {x});
-  return x.type().device == Device::cpu ? c.builder.call("prims.flip", {x, axes}) : reverse_dims(x, axes);
+  return x.type().device == Device::cpu ? c.builder.call(Prim::flip, {x, axes}) : reverse_dims(x, axes);
 }
 void flip_vjp(Grad& g) { g.add(0, g.builder.call("flip", {g.cotangent(), g.dims(1)})); }
 template <size_t dim>
@@ -134,15 +134,15 @@ Var repeat_positions(const Call& c, Var times, size_t total_param) {
   const Device device = times.type().device;
   if (times.shape()[0] == Dim(0)) return full(b, Shape{0}, 0, DType::i64, device);
   if (!c.has(total_param)) {
-    const int64_t least = c.value_of(b.call("prims.amin", {times, Shape{0}}));
+    const int64_t least = c.value_of(b.call(Prim::amin, {times, Shape{0}}));
     c.require(least >= 0, "repeats must not be negative, their least is ", least);
   }
   const int64_t total =
-      c.has(total_param) ? c.integer(total_param) : c.value_of(b.call("prims.sum", {times, Shape{0}}));
+      c.has(total_param) ? c.integer(total_param) : c.value_of(b.call(Prim::sum, {times, Shape{0}}));
   c.require(total >= 0, "output_size must not be negative, got ", total);
-  Var ends = b.call("prims.cumsum", {times, 0, false});
-  Var place = b.call("prims.iota", {Shape{total}, DType::i64, device});
-  return b.call("prims.searchsorted", {ends, place, true});
+  Var ends = b.call(Prim::cumsum, {times, 0, false});
+  Var place = b.call(Prim::iota, {Shape{total}, DType::i64, device});
+  return b.call(Prim::searchsorted, {ends, place, true});
 }
 Results repeat_interleave(Call& c) {
   const bool tensor = !c.has(1) || c.args[1].kind == ArgKind::value;
@@ -163,7 +163,7 @@ Results repeat_interleave(Call& c) {
     if (given.shape()[0] == Dim(1)) given = expand_to(given, Shape{n});
     c.require(given.shape()[0] == n, "repeats has ", name(given.shape()[0]), " elements, dim ", dim, " of input has ",
         name(n));
-    return c.builder.call("prims.take", {x, static_cast<int64_t>(dim), repeat_positions(c, given, 3)});
+    return c.builder.call(Prim::take, {x, static_cast<int64_t>(dim), repeat_positions(c, given, 3)});
   }
   const int64_t times = c.args[1].i;
   c.require(times >= 0, "repeats must not be negative, got ", times);

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "ir/dim_reads.h"
 #include "ir/normal.h"
+#include "ir/prim.h"
 #include "ops/batch.h"
 #include "ops/grad.h"
 #include "ops/kernels.h"
@@ -35,12 +36,12 @@ bool slice_view(std::span<const Size> sizes, std::span<const Arg> args, std::spa
   return true;
 }
 void slice_vjp(Grad& g) {
-  g.add(0, g.builder.call("prims.slice_scatter",
+  g.add(0, g.builder.call(Prim::slice_scatter,
                           {full_like(g.var(0), 0), g.cotangent(), g.dims(1), g.dims(2), g.dims(3)}));
 }
 ValueId write_through_slice(Call& c, ValueId base, ValueId written) {
   Builder& b = c.builder;
-  return b.call("prims.slice_scatter", {b.var(base), b.var(written), c.dims(1), c.dims(2), c.dims(3)}).id;
+  return b.call(Prim::slice_scatter, {b.var(base), b.var(written), c.dims(1), c.dims(2), c.dims(3)}).id;
 }
 
 Results batch_slice(Batch& b) {

@@ -1,5 +1,6 @@
 // Parts of a tensor as views under PyTorch's names: slice, select, split, chunk.
 #include "ir/dim_reads.h"
+#include "ir/prim.h"
 #include "ops/bounds.h"
 #include "ops/grad.h"
 #include "ops/samples.h"
@@ -11,7 +12,7 @@ namespace {
 Var slice_along(Var x, size_t dim, Dim start, Dim end, int64_t step) {
   Shape starts(x.rank(), 0), ends = x.shape(), strides(x.rank(), 1);
   starts[dim] = start, ends[dim] = end, strides[dim] = step;
-  return x.builder->call("prims.slice", {x, starts, ends, strides});
+  return x.builder->call(Prim::slice, {x, starts, ends, strides});
 }
 
 Results slice(Call& c) {
@@ -105,7 +106,7 @@ Results chunk(Call& c) {
 void split_vjp(Grad& g, size_t parts) {
   ValueList cotangents;
   for (size_t i = 0; i < parts; i++) cotangents.push_back(g.cotangent(i).id);
-  g.add(0, g.builder.call("prims.cat", {cotangents, static_cast<int64_t>(g.axis(2, g.type(0).rank()))}));
+  g.add(0, g.builder.call(Prim::cat, {cotangents, static_cast<int64_t>(g.axis(2, g.type(0).rank()))}));
 }
 
 // ---- samples ----

@@ -33,7 +33,7 @@ DType result_dtype(const Call& c) { return c.dtype(2, c.type(0).dtype); }
 Results softmax(Call& c) {
   auto [x, axes] = subtract_max(c);
   Var e = exp(x);
-  return convert(e * c.builder.call("prims.reciprocal", {sum_kept(e, axes)}), result_dtype(c));
+  return convert(e * c.builder.call(Prim::reciprocal, {sum_kept(e, axes)}), result_dtype(c));
 }
 
 Results log_softmax(Call& c) {

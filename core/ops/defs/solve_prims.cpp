@@ -55,7 +55,7 @@ Status* triangular_solve(const KernelArgs& k) {
 }
 void triangular_solve_vjp(Grad& g) {
   const bool upper = g.flag(2), transposed = g.flag(3), unit = g.flag(4);
-  Var db = g.builder.call("prims.triangular_solve", {g.var(0), g.cotangent(), upper, !transposed, unit});
+  Var db = g.builder.call(Prim::triangular_solve, {g.var(0), g.cotangent(), upper, !transposed, unit});
   g.add(1, db);
   if (!g.wants(0)) return;
   Var da = transposed ? matmul(g.result(), swap_last_two(db)) : matmul(db, swap_last_two(g.result()));
@@ -110,7 +110,7 @@ Status* solve(const KernelArgs& k) {
 }
 void solve_vjp(Grad& g) {
   const bool adjoint = g.flag(2);
-  Var db = g.builder.call("prims.solve", {g.var(0), g.cotangent(), !adjoint, g.flag(3)});
+  Var db = g.builder.call(Prim::solve, {g.var(0), g.cotangent(), !adjoint, g.flag(3)});
   g.add(1, db);
   if (!g.wants(0)) return;
   g.add(0, -(adjoint ? matmul(g.result(), swap_last_two(db)) : matmul(db, swap_last_two(g.result()))));
@@ -216,11 +216,11 @@ constexpr OpRow kRows[] = {
                   // For a singular matrix the gradient has infinities and NaN, as the logarithm is infinite.
                   if (!g.reached(1)) return;
                   Var scaled = append_matrix_dims(g.cotangent(1)) * identity_like(g.var(0));
-                  g.add(0, g.builder.call("prims.solve", {g.var(0), scaled, true, false}));
+                  g.add(0, g.builder.call(Prim::solve, {g.var(0), scaled, true, false}));
                 }),
     matrix_prim("prims.det(tensor input) -> tensor", "The determinant.", each_matrix_meta, det,
                 [](Grad& g) {
-                  g.add(0, append_matrix_dims(g.cotangent()) * g.builder.call("prims.cofactors", {g.var(0)}));
+                  g.add(0, append_matrix_dims(g.cotangent()) * g.builder.call(Prim::cofactors, {g.var(0)}));
                 }),
     matrix_prim(
         "prims.cofactors(tensor input) -> tensor", "The determinant's derivative in each element.",

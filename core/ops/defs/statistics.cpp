@@ -111,7 +111,7 @@ Results nansum(Call& c) {
 }
 Results nanmean(Call& c) {
   require_real(c);
-  Var x = computed(c.var(0)), numbers = convert(apply("prims.eq", x, x), x.dtype());
+  Var x = computed(c.var(0)), numbers = convert(apply(Prim::eq, x, x), x.dtype());
   Var mean = sum_of(replace_nan_by_zero(x), c.args[1], c.flag(2)) / sum_of(numbers, c.args[1], c.flag(2));
   return convert(mean, c.dtype(3, c.type(0).dtype));
 }

@@ -59,7 +59,7 @@ Var with_diagonal(const Call& c, Var base, Var written) {
   if (length == Dim(0)) return permute_to(base, back);
   Shape low(rank - 1, 0), high(rank - 1, 0), column = base.shape();
   low[rank - 2] = d.left, high[rank - 2] = rows - d.left - length;
-  if (hint(rows) > hint(length)) written = b.call("prims.pad", {written, low, high, 0.0});
+  if (hint(rows) > hint(length)) written = b.call(Prim::pad, {written, low, high, 0.0});
   column[rank - 1] = 1;
   const Device device = base.type().device;
   Var row = counted_along(b, rows, 0, 2, device) + c.integer(1), at = counted_along(b, base.size(-1), 1, 2, device);
@@ -112,7 +112,7 @@ void unfold_vjp(Grad& g) {
   Var places = first + counted_along(g.builder, size, 1, 2, device);
   Var zeros = expand_to(full(g.builder, {}, 0, ct.dtype(), device), g.type(0).shape);
   g.add(0,
-        g.builder.call("prims.take_add", {zeros, static_cast<int64_t>(dim), places, move_last_beside(ct, dim, false)}));
+        g.builder.call(Prim::take_add, {zeros, static_cast<int64_t>(dim), places, move_last_beside(ct, dim, false)}));
 }
 // Every step-th element of the base from the i-th on is the i-th of the windows.
 ValueId write_through_unfold(Call& c, ValueId base, ValueId written) {
@@ -127,7 +127,7 @@ ValueId write_through_unfold(Call& c, ValueId base, ValueId written) {
   const auto set = [&](Var value, int64_t start, int64_t end, int64_t stride) {
     Shape starts(type.rank(), 0), ends = type.shape, strides(type.rank(), 1);
     starts[dim] = start, ends[dim] = end, strides[dim] = stride;
-    out = b.call("prims.slice_scatter", {out, value, starts, ends, strides});
+    out = b.call(Prim::slice_scatter, {out, value, starts, ends, strides});
   };
   if (step == size || windows <= 1) {
     Shape whole = type.shape;

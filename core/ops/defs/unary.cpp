@@ -91,7 +91,7 @@ constexpr OpRow kRows[] = {
         "square(tensor input) -> tensor", CastPolicy::none, "input * input; of booleans as i64.",
         [](Call& c) -> Results {
           Var x = c.var(0).dtype() == DType::boolean ? convert(c.var(0), DType::i64) : c.var(0);
-          return c.builder.call("prims.mul", {x, x});
+          return c.builder.call(Prim::mul, {x, x});
         },
         sample_numbers, kInplace),
 };

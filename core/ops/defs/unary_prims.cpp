@@ -81,19 +81,19 @@ void formula_vjp(Grad& g) {
 Var x(Grad& g) { return computed(g.var(0)); }
 Var y(Grad& g) { return computed(g.result()); }
 
-constexpr auto abs_vjp = [](Grad& g) { g.add(0, g.cotangent() * g.builder.call("prims.sign", {g.var(0)})); };
-constexpr auto neg_vjp = [](Grad& g) { g.add(0, g.builder.call("prims.neg", {g.cotangent()})); };
+constexpr auto abs_vjp = [](Grad& g) { g.add(0, g.cotangent() * g.builder.call(Prim::sign, {g.var(0)})); };
+constexpr auto neg_vjp = [](Grad& g) { g.add(0, g.builder.call(Prim::neg, {g.cotangent()})); };
 constexpr auto d_exp = [](Grad& g, Var dy) { return dy * y(g); };
 constexpr auto d_log = [](Grad& g, Var dy) { return dy / x(g); };
 constexpr auto d_sqrt = [](Grad& g, Var dy) { return dy / (y(g) * 2.0); };
 constexpr auto d_rsqrt = [](Grad& g, Var dy) { return dy * (y(g) * y(g) * y(g)) * -0.5; };
 constexpr auto d_reciprocal = [](Grad& g, Var dy) { return -(dy * (y(g) * y(g))); };
-constexpr auto d_sin = [](Grad& g, Var dy) { return dy * g.builder.call("prims.cos", {x(g)}); };
-constexpr auto d_cos = [](Grad& g, Var dy) { return -(dy * g.builder.call("prims.sin", {x(g)})); };
+constexpr auto d_sin = [](Grad& g, Var dy) { return dy * g.builder.call(Prim::cos, {x(g)}); };
+constexpr auto d_cos = [](Grad& g, Var dy) { return -(dy * g.builder.call(Prim::sin, {x(g)})); };
 constexpr auto d_tanh = [](Grad& g, Var dy) { return dy - dy * (y(g) * y(g)); };
 constexpr auto d_erf = [](Grad& g, Var dy) {
   Var at = x(g);
-  return dy * g.builder.call("prims.exp", {-(at * at)}) * (2 * std::numbers::inv_sqrtpi);
+  return dy * g.builder.call(Prim::exp, {-(at * at)}) * (2 * std::numbers::inv_sqrtpi);
 };
 
 constexpr OpRow kRows[] = {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "ir/prim.h"
 #include "ops/batch.h"
 #include "ops/builder.h"
 #include "ops/kernels.h"
@@ -38,7 +39,7 @@ bool same_places(std::span<const Size> sizes, std::span<const Arg>, std::span<co
 }
 
 ValueId write_bits(Call& c, ValueId, ValueId written) {
-  return c.builder.call("prims.view_dtype", {c.builder.var(written), c.type(0).dtype}).id;
+  return c.builder.call(Prim::view_dtype, {c.builder.var(written), c.type(0).dtype}).id;
 }
 
 void samples(Samples& s) {
@@ -70,7 +71,7 @@ constexpr OpRow kRows[] = {
               "The same bits as elements of another dtype: view(dtype). Elements of another size change the last "
               "dim, and are copied.",
               [](Call& c) -> Results {
-                return c.builder.call("prims.view_dtype", {c.var(0), c.dtype(1)});
+                return c.builder.call(Prim::view_dtype, {c.var(0), c.dtype(1)});
               },
               samples, kMayView, {.nondiff = kBits}),
 };

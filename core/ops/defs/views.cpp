@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "ir/dim_reads.h"
 #include "ir/normal.h"
+#include "ir/prim.h"
 #include "ir/same_size.h"
 #include "ops/builder.h"
 #include "ops/samples.h"
@@ -74,7 +75,7 @@ Results permute(Call& c) {
   Shape order;
   for (Dim d : c.dims(1)) order.push_back(static_cast<int64_t>(normalize_axis(hint(d), c.type(0).rank())));
   // Always recorded, so that a wrong list of dims is refused by the prim.
-  return c.builder.call("prims.permute", {c.var(0), order});
+  return c.builder.call(Prim::permute, {c.var(0), order});
 }
 
 Results transpose(Call& c) {

@@ -36,7 +36,7 @@ Var read_indices(const Call& c, size_t at) {
 Results embedding(Call& c) {
   c.require(c.type(1).rank() == 2, "weight must have rank 2; ", c.types());
   const OwnIndices own = own_indices(c, read_indices(c, 0), c.type(1).shape[0], c.args[2]);
-  Var rows = c.builder.call("prims.take", {c.var(1), 0, own.local});
+  Var rows = c.builder.call(Prim::take, {c.var(1), 0, own.local});
   Var own_rows = where(c.builder.call("unsqueeze", {own.inside, -1}), rows, full_like(rows, 0));
   return sum_over_ranks(c, own_rows, c.args[2]);
 }
@@ -53,16 +53,16 @@ Results cross_entropy(Call& c) {
   const OwnIndices own =
       own_indices(c, where(counted, index, full_like(index, 0)), type.shape[1], c.args[2]);
   // The gradient through the maximum cancels.
-  Var top = b.call("prims.detach", {max_kept(x, Shape{1})});
+  Var top = b.call(Prim::detach, {max_kept(x, Shape{1})});
   top = b.call("all_reduce", {top, c.args[2], "max"});
   Var total = log(sum_over_ranks(c, sum_kept(exp(x - top), Shape{1}), c.args[2]));
-  Var picked = at_target(b.call("prims.gather", {x, 1, reshape_to(own.local, Shape{type.shape[0], 1})}));
+  Var picked = at_target(b.call(Prim::gather, {x, 1, reshape_to(own.local, Shape{type.shape[0], 1})}));
   picked = sum_over_ranks(c, where(own.inside, picked, full_like(picked, 0)), c.args[2]);
   Var rows = at_target(top) + at_target(total) - picked;
   rows = where(counted, rows, full_like(rows, 0));
   const Reduction reduction = reduction_of(c, 4);
-  if (reduction != Reduction::none) rows = b.call("prims.sum", {rows, Shape{0}});
-  if (reduction == Reduction::mean) rows = rows / b.call("prims.sum", {convert(counted, rows.dtype()), Shape{0}});
+  if (reduction != Reduction::none) rows = b.call(Prim::sum, {rows, Shape{0}});
+  if (reduction == Reduction::mean) rows = rows / b.call(Prim::sum, {convert(counted, rows.dtype()), Shape{0}});
   return convert(rows, type.dtype);
 }
 

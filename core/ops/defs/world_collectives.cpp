@@ -33,7 +33,7 @@ Var reduced(Call& c, int64_t ranks, F&& reduce) {
 Results all_reduce(Call& c) {
   const int64_t ranks = ranks_of(c, 1);
   return reduced(c, ranks, [&](Var x, std::string_view reduction) {
-    return c.builder.call("prims.all_reduce", {x, c.args[1], ranks, reduction});
+    return c.builder.call(Prim::all_reduce, {x, c.args[1], ranks, reduction});
   });
 }
 
@@ -48,7 +48,7 @@ Var along_dim(Call& c, Var x, size_t dim_at, F&& first_dim) {
 Results all_gather(Call& c) {
   const int64_t ranks = ranks_of(c, 1);
   return along_dim(c, c.var(0), 2,
-                   [&](Var x) { return c.builder.call("prims.all_gather", {x, c.args[1], ranks, false}); });
+                   [&](Var x) { return c.builder.call(Prim::all_gather, {x, c.args[1], ranks, false}); });
 }
 
 Results reduce_scatter(Call& c) {
@@ -58,7 +58,7 @@ Results reduce_scatter(Call& c) {
       const Dim n = x.shape()[0];
       c.require(hint(n % Dim(ranks)) == 0, "dim ", c.integer(3), " of input, ", name(c.type(0)),
                 ", cannot be divided among the ", ranks, " ranks of axis '", c.text(1), "'; pad it");
-      return c.builder.call("prims.reduce_scatter", {x, c.args[1], ranks, reduction});
+      return c.builder.call(Prim::reduce_scatter, {x, c.args[1], ranks, reduction});
     });
   });
 }
@@ -77,7 +77,7 @@ Results all_to_all(Call& c) {
   parts[split] = n / Dim(ranks);
   parts.insert(split, Dim(ranks));
   x = b.call("movedim", {b.call("reshape", {x, parts}), static_cast<int64_t>(split), 0});
-  x = b.call("prims.all_to_all", {x, c.args[1], ranks});
+  x = b.call(Prim::all_to_all, {x, c.args[1], ranks});
   x = b.call("movedim", {x, 0, static_cast<int64_t>(concat)});
   Shape joined = x.shape();
   joined[concat + 1] = joined[concat] * joined[concat + 1];
@@ -85,17 +85,17 @@ Results all_to_all(Call& c) {
   return b.call("reshape", {x, joined});
 }
 Results ppermute(Call& c) {
-  return c.builder.call("prims.ppermute", {c.var(0), c.args[1], ranks_of(c, 1), c.args[2], c.args[3]});
+  return c.builder.call(Prim::ppermute, {c.var(0), c.args[1], ranks_of(c, 1), c.args[2], c.args[3]});
 }
 Results barrier(Call& c) {
-  return c.builder.call("prims.barrier", {c.var(0), c.args[1], ranks_of(c, 1)});
+  return c.builder.call(Prim::barrier, {c.var(0), c.args[1], ranks_of(c, 1)});
 }
 
 Results broadcast(Call& c) {
-  return c.builder.call("prims.broadcast", {c.var(0), c.args[1], ranks_of(c, 1), c.args[2]});
+  return c.builder.call(Prim::broadcast, {c.var(0), c.args[1], ranks_of(c, 1), c.args[2]});
 }
 Results pvary(Call& c) {
-  return c.builder.call("prims.pvary", {c.var(0), c.args[1], ranks_of(c, 1)});
+  return c.builder.call(Prim::pvary, {c.var(0), c.args[1], ranks_of(c, 1)});
 }
 
 void reduction_samples(Samples& s) {
@@ -178,7 +178,7 @@ constexpr OpRow kRows[] = {
               pvary, samples_of_one, kView),
     composite(
         "axis_index(str axis='world') -> tensor", CastPolicy::none, "The number of this rank along an axis, an i64.",
-        [](Call& c) -> Results { return ranks_of(c, 0), c.builder.call("prims.axis_index", {c.args[0]}); },
+        [](Call& c) -> Results { return ranks_of(c, 0), c.builder.call(Prim::axis_index, {c.args[0]}); },
         [](Samples& s) { s.add({}), s.refuse({"rows"}, "no axis 'rows'"); }, 0, {.nondiff = "it has no operands"}),
 };
 

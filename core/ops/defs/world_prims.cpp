@@ -96,7 +96,7 @@ void require_sum(const Grad& g) {
 }
 
 Var axis_index(Builder& b, In axis) {
-  return b.call("prims.axis_index", {axis});
+  return b.call(Prim::axis_index, {axis});
 }
 
 // The op on the operand with its batch behind the dim that the ranks share.
@@ -157,7 +157,7 @@ constexpr OpRow kRows[] = {
               gather_meta, run_collective,
               [](Grad& g) {
                 Var dy = g.cotangent(), wide = convert(dy, compute_dtype(dy.dtype()));
-                g.add(0, g.builder.call("prims.reduce_scatter", {wide, g.args[1], g.args[2], "sum", g.args[4]}));
+                g.add(0, g.builder.call(Prim::reduce_scatter, {wide, g.args[1], g.args[2], "sum", g.args[4]}));
               },
               kTags, {.batch = behind_first_dim, .ranks = &kAllGather}),
     primitive("prims.reduce_scatter(tensor input, str axis, int ranks, str reduction, int unit=0, bool more=False) -> "
@@ -167,7 +167,7 @@ constexpr OpRow kRows[] = {
               scatter_meta, run_collective,
               [](Grad& g) {
                 require_sum(g);
-                g.add(0, g.builder.call("prims.all_gather", {g.cotangent(), g.args[1], g.args[2], false}));
+                g.add(0, g.builder.call(Prim::all_gather, {g.cotangent(), g.args[1], g.args[2], false}));
               },
               kTags, {.batch = behind_first_dim, .ranks = &kReduceScatter}),
     primitive("prims.broadcast(tensor input, str axis, int ranks, int root) -> tensor",
@@ -181,14 +181,14 @@ constexpr OpRow kRows[] = {
               "The parts of the operands, along the first dim, that the ranks of an axis have for this one, in the "
               "order of ranks.",
               all_to_all_meta, run_collective,
-              [](Grad& g) { g.add(0, g.builder.call("prims.all_to_all", {g.cotangent(), g.args[1], g.args[2]})); },
+              [](Grad& g) { g.add(0, g.builder.call(Prim::all_to_all, {g.cotangent(), g.args[1], g.args[2]})); },
               kTags, {.batch = behind_first_dim, .ranks = &kAllToAll}),
     primitive("prims.ppermute(tensor input, str axis, int ranks, int[] sources, int[] targets) -> tensor",
               "The operand of the rank that sends to this one, or zeros: each of sources sends to the rank at its "
               "place in targets.",
               ppermute_meta, run_collective,
               [](Grad& g) {
-                g.add(0, g.builder.call("prims.ppermute",
+                g.add(0, g.builder.call(Prim::ppermute,
                                         {g.cotangent(), g.args[1], g.args[2], g.args[4], g.args[3]}));
               },
               kTags, {.batch = with_batch, .ranks = &kPpermute}),
@@ -226,7 +226,7 @@ constexpr OpRow kRows[] = {
              .vjp =
                  [](Grad& g) {
                    Var dy = g.cotangent(), wide = convert(dy, compute_dtype(dy.dtype()));
-                   g.add(0, g.builder.call("prims.all_reduce", {wide, g.args[1], g.args[2], "sum"}));
+                   g.add(0, g.builder.call(Prim::all_reduce, {wide, g.args[1], g.args[2], "sum"}));
                  },
              .batch = with_batch,
              .view = {same_view, same_view},

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "ir/prim.h"
 
 namespace thunder {
 namespace {
@@ -32,6 +33,33 @@ TEST(Registry, finds_what_other_threads_add) {
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(registry.all().size(), before + kThreads * kOps);
   EXPECT_THROW(registry.add(std::make_unique<Named>("t1.op7")), Error);
+}
+
+TEST(Registry, numbers_every_prim_of_its_own_and_nothing_else) {
+  Registry registry;
+  for (size_t i = 0; i < kPrims; i++) {
+    const Prim prim = static_cast<Prim>(i);
+    EXPECT_EQ(registry.get(prim).name(), name(prim));
+    EXPECT_EQ(registry.get(prim).id, prim);
+    EXPECT_EQ(find_prim(name(prim)), prim);
+  }
+  for (const OpDef* op : registry.all()) EXPECT_EQ(op->id != Prim::none, op->name().starts_with("prims.")) << op->name();
+  for (const char* unknown : {"", "add", "prims.", "prims.zzz", "prims.adds"}) EXPECT_EQ(find_prim(unknown), Prim::none) << unknown;
+  EXPECT_EQ(registry.add(std::make_unique<Named>("prims.mine")).id, Prim::none);
+}
+
+// Tables of some prims.
+TEST(PrimTable, finds_the_rows_that_there_are) {
+  struct Row {
+    Prim prim;
+    int value;
+  };
+  static constexpr Row kTwo[] = {{Prim::sum, 1}, {Prim::add, 2}};
+  constexpr PrimTable table{kTwo};
+  EXPECT_EQ(table.find(Prim::add)->value, 2);
+  EXPECT_EQ(table.find(Prim::sum)->value, 1);
+  EXPECT_EQ(table.find(Prim::mul), nullptr);
+  EXPECT_EQ(table.find(Prim::none), nullptr);
 }
 
 }  // namespace

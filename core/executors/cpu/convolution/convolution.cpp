@@ -5,6 +5,7 @@
 #include "executors/cpu/convolution/ops.h"
 #include "executors/cpu/widened_kernel.h"
 #include "executors/cpu/isa/kernels.h"
+#include "ir/prim.h"
 
 namespace thunder {
 namespace {
@@ -14,9 +15,9 @@ struct Row {
   PrepareConvolution make;
 };
 constexpr std::array kRows = {
-    Row{"prims.conv2d", prepare_convolution},
-    Row{"prims.conv2d_input_grad", prepare_convolution_input_grad},
-    Row{"prims.conv2d_weight_grad", prepare_convolution_weight_grad},
+    Row{name(Prim::conv2d), prepare_convolution},
+    Row{name(Prim::conv2d_input_grad), prepare_convolution_input_grad},
+    Row{name(Prim::conv2d_weight_grad), prepare_convolution_weight_grad},
 };
 
 KernelPtr prepare(const NodeView& view, void* user) {

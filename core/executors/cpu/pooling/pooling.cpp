@@ -8,6 +8,7 @@
 #include "executors/cpu/tiling.h"
 #include "executors/cpu/widened_kernel.h"
 #include "executors/cpu/isa/kernels.h"
+#include "ir/prim.h"
 #include "ops/pair.h"
 
 namespace thunder {
@@ -94,7 +95,7 @@ class MaxPool : public Kernel {
 struct Row {
   std::string_view op;
 };
-constexpr std::array kRows = {Row{"prims.max_pool2d"}};
+constexpr std::array kRows = {Row{name(Prim::max_pool2d)}};
 
 bool pools_floats(const NodeView& view, void*) {
   const TensorType& image = view.store.type(view.node.args[0].v);

@@ -10,6 +10,7 @@
 #include "executors/cpu/parallel.h"
 #include "executors/cpu/product_kernels.h"
 #include "executors/cpu/tiling.h"
+#include "ir/prim.h"
 #include "program/kernel.h"
 
 namespace thunder {
@@ -138,7 +139,7 @@ struct ProductRow {
 };
 template <class T>
 constexpr std::array kProductRows = {
-    ProductRow<T>{"prims.matmul", matmul_of<T>, size_of_matmul},
+    ProductRow<T>{name(Prim::matmul), matmul_of<T>, size_of_matmul},
     ProductRow<T>{"linear", linear_of<T>, size_of_linear},
 };
 

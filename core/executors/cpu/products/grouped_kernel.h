@@ -10,7 +10,7 @@ namespace thunder {
 template <class T>
 class GroupedMatmulKernel : public Kernel {
  public:
-  static constexpr std::string_view kOp = "prims.grouped_matmul";
+  static constexpr Prim kOp = Prim::grouped_matmul;
 
   GroupedMatmulKernel(const Backends& m, Available a) : Kernel(this), backends_(m), available_(std::move(a)) {}
 

@@ -50,8 +50,8 @@ struct PointwiseRow {
 };
 template <class T>
 constexpr std::array kPointwiseRows = {
-    PointwiseRow<T>{"prims.conv2d", [](const Launch* l) { return pointwise_of<T>(l, 0); }, 2},
-    PointwiseRow<T>{"prims.conv2d_input_grad", [](const Launch* l) { return pointwise_of<T>(l, 1); }, 3},
+    PointwiseRow<T>{name(Prim::conv2d), [](const Launch* l) { return pointwise_of<T>(l, 0); }, 2},
+    PointwiseRow<T>{name(Prim::conv2d_input_grad), [](const Launch* l) { return pointwise_of<T>(l, 1); }, 3},
 };
 
 // Whether a convolution has a window of one pixel, stride 1, no padding and one group; `first` is the index of the
@@ -68,7 +68,7 @@ inline bool is_pointwise(const Node& node, const Sizes& weight, size_t first) {
 // product for each image that is added to those before.
 class PointwiseWeightGrad : public Kernel {
  public:
-  static constexpr std::string_view kOp = "prims.conv2d_weight_grad";
+  static constexpr Prim kOp = Prim::conv2d_weight_grad;
 
   PointwiseWeightGrad(const Backends& m, Available a) : Kernel(this), backends_(m), available_(std::move(a)) {}
 

@@ -16,11 +16,11 @@ struct Products {
 };
 
 bool is_grouped(const NodeView& view) {
-  return view.node.op->name() == GroupedMatmulKernel<float>::kOp;
+  return view.node.op->id == GroupedMatmulKernel<float>::kOp;
 }
 
 bool is_weight_grad(const NodeView& view) {
-  return view.node.op->name() == PointwiseWeightGrad::kOp;
+  return view.node.op->id == PointwiseWeightGrad::kOp;
 }
 
 // The row of a convolution; null: the op is a product.
@@ -104,7 +104,7 @@ std::optional<ExecutorDesc> products_executor(const Machine& machine, const Tuni
   const std::shared_ptr<Products> made(new Products{backends, {}});
   if (tuning.threads) made->tuner.emplace(made->backends, report, machine, *tuning.threads, tuning.folder);
   ExecutorDesc d = table_executor("products", kProductRows<float>, claim, prepare, made.get());
-  d.ops.insert(d.ops.end(), {std::string(GroupedMatmulKernel<float>::kOp), std::string(PointwiseWeightGrad::kOp)});
+  for (const Prim op : {GroupedMatmulKernel<float>::kOp, PointwiseWeightGrad::kOp}) d.ops.emplace_back(name(op));
   for (const auto& row : kPointwiseRows<float>) d.ops.emplace_back(row.op);
   d.owner = made;
   return d;

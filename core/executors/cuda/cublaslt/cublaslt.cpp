@@ -8,6 +8,7 @@
 #include "base/thrown.h"
 #include "executors/cuda/cublaslt/linear.h"
 #include "executors/cuda/cublaslt/thin.h"
+#include "ir/prim.h"
 #include "tracer/compile_settings.h"
 
 namespace thunder {
@@ -178,7 +179,7 @@ KernelPtr prepare(const NodeView& view, void* user) {
 ExecutorDesc cublaslt_executor(Devices& devices) {
   return CublasLtSessions::executor(devices, "cuBLASLt",
                                     {.name = "cublaslt",
-                                     .ops = {"prims.matmul", "linear"},
+                                     .ops = {std::string(name(Prim::matmul)), "linear"},
                                      .flags = kStrided,
                                      .claim = claim,
                                      .prepare = prepare});

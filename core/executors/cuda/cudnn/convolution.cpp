@@ -4,6 +4,7 @@
 #include "base/thrown.h"
 #include "executors/cuda/cudnn/plan.h"
 #include "executors/cuda/cudnn/scratch.h"
+#include "ir/prim.h"
 #include "ops/pair.h"
 #include "tensor/transfer.h"
 #include "tracer/compile_settings.h"
@@ -41,8 +42,8 @@ bool lies_only(const Buffer& b, MemoryFormat format) {
   return format == MemoryFormat::channels_last ? last && !first : first && !last;
 }
 
-Kind operation_of(std::string_view op) {
-  return op == "prims.conv2d" ? kForward : op == "prims.conv2d_input_grad" ? kBackwardData : kBackwardFilter;
+Kind operation_of(Prim op) {
+  return op == Prim::conv2d ? kForward : op == Prim::conv2d_input_grad ? kBackwardData : kBackwardFilter;
 }
 
 // The attributes of a node.
@@ -102,7 +103,7 @@ class Convolution {
 };
 
 // A gradient's node has the size of its result as an argument before those of the window.
-ConvolutionNode::ConvolutionNode(const Node& node) : operation(operation_of(node.op->name())) {
+ConvolutionNode::ConvolutionNode(const Node& node) : operation(operation_of(node.op->id)) {
   const size_t first = operation == kForward ? 2 : 3;
   window = {pair_of(node.args[first]), pair_of(node.args[first + 1]), pair_of(node.args[first + 2])};
 }

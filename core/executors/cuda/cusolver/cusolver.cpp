@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "executors/cuda/cusolver/matrix_node.h"
+#include "ir/prim.h"
 
 namespace thunder {
 namespace {
@@ -12,9 +13,9 @@ using namespace cusolver;
 using CusolverSessions = nvidia::Sessions<Session>;
 
 // For these ops the libraries take matrices one by one, each in many launches: many small ones are faster on the CPU.
-bool is_worth_it(std::string_view op, const Matrices& in) {
+bool is_worth_it(Prim op, const Matrices& in) {
   constexpr int64_t kMost = 8, kLarge = 64;
-  const bool one_by_one = op == "prims.qr" || op == "prims.eigh" || op == "prims.svd";
+  const bool one_by_one = op == Prim::qr || op == Prim::eigh || op == Prim::svd;
   return !one_by_one || in.batch <= kMost || std::min(in.rows, in.columns) >= kLarge;
 }
 
@@ -22,7 +23,7 @@ bool claim(const NodeView& view, void*) {
   std::string why;
   if (!is_on_one_device(view, kCudaKind) || !Library::open(why)) return false;
   const Matrices in(view.store.type(view.node.args[0].v));
-  return in.all_elements() <= std::numeric_limits<int>::max() && is_worth_it(view.node.op->name(), in);
+  return in.all_elements() <= std::numeric_limits<int>::max() && is_worth_it(view.node.op->id, in);
 }
 
 KernelPtr prepare(const NodeView& view, void* user) {
@@ -36,8 +37,8 @@ KernelPtr prepare(const NodeView& view, void* user) {
 ExecutorDesc cusolver_executor(Devices& devices) {
   return CusolverSessions::executor(devices, "cuSOLVER",
                                     {.name = "cusolver",
-                                     .ops = {"prims.cholesky", "prims.qr", "prims.eigh", "prims.svd", "prims.solve",
-                                             "prims.det", "prims.slogdet", "prims.triangular_solve"},
+                                     .ops = names({Prim::cholesky, Prim::qr, Prim::eigh, Prim::svd, Prim::solve,
+                                                   Prim::det, Prim::slogdet, Prim::triangular_solve}),
                                      .claim = claim,
                                      .prepare = prepare});
 }

@@ -1,5 +1,6 @@
 // cholesky, qr, eigh and svd.
 #include "executors/cuda/cusolver/matrix_node.h"
+#include "ir/prim.h"
 
 namespace thunder::cusolver {
 namespace {
@@ -228,11 +229,11 @@ class Svd : public MatrixNode<T> {
 }  // namespace
 
 KernelPtr prepare_factors(Session& session, const NodeView& view) {
-  const std::string_view op = view.node.op->name();
-  if (op == "prims.cholesky") return make_for_dtype<Cholesky>(session, view);
-  if (op == "prims.qr") return make_for_dtype<Qr>(session, view);
-  if (op == "prims.eigh") return make_for_dtype<Eigh>(session, view);
-  return op == "prims.svd" ? make_for_dtype<Svd>(session, view) : nullptr;
+  const Prim op = view.node.op->id;
+  if (op == Prim::cholesky) return make_for_dtype<Cholesky>(session, view);
+  if (op == Prim::qr) return make_for_dtype<Qr>(session, view);
+  if (op == Prim::eigh) return make_for_dtype<Eigh>(session, view);
+  return op == Prim::svd ? make_for_dtype<Svd>(session, view) : nullptr;
 }
 
 }  // namespace thunder::cusolver

@@ -1,5 +1,6 @@
 // solve, triangular_solve, det and slogdet.
 #include "executors/cuda/cusolver/matrix_node.h"
+#include "ir/prim.h"
 
 namespace thunder::cusolver {
 namespace {
@@ -181,10 +182,10 @@ class TriangularSolve : public MatrixNode<T> {
 }  // namespace
 
 KernelPtr prepare_system(Session& session, const NodeView& view) {
-  const std::string_view op = view.node.op->name();
-  if (op == "prims.solve") return make_for_dtype<Solve>(session, view);
-  if (op == "prims.triangular_solve") return make_for_dtype<TriangularSolve>(session, view);
-  return op == "prims.det" || op == "prims.slogdet" ? make_for_dtype<Determinant>(session, view) : nullptr;
+  const Prim op = view.node.op->id;
+  if (op == Prim::solve) return make_for_dtype<Solve>(session, view);
+  if (op == Prim::triangular_solve) return make_for_dtype<TriangularSolve>(session, view);
+  return op == Prim::det || op == Prim::slogdet ? make_for_dtype<Determinant>(session, view) : nullptr;
 }
 
 }  // namespace thunder::cusolver

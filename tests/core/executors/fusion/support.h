@@ -15,6 +15,7 @@
 #include "executors/fusion/group.h"
 #include "executors/fusion/lower.h"
 #include "executors/host/host.h"
+#include "ir/prim.h"
 #include "ir/print.h"
 #include "loops/cpu/target.h"
 #include "loops/kernels.h"
@@ -100,7 +101,7 @@ struct LinesTest : testing::Test {
       if (p.kind == ParamKind::tensor) operands.push_back(input({7, 9}, d));
     std::optional<Var> made;
     try {
-      made = operands.size() == 1 ? prim(row.prim, {operands[0]}) : prim(row.prim, {operands[0], operands[1]});
+      made = operands.size() == 1 ? prim(name(row.prim), {operands[0]}) : prim(name(row.prim), {operands[0], operands[1]});
     } catch (const Error&) {
       return {};
     }
