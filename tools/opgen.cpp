@@ -10,7 +10,6 @@
 #include "ops/batch.h"
 #include "ops/registry.h"
 #include "ops/samples.h"
-#include "ops/view_tags.h"
 #include "passes/jvp.h"
 #include "op_examples.h"
 

@@ -88,6 +88,12 @@ enum OpTag : uint32_t {
   kOwnRules = 16384,   // its rules are a caller's, or a program's: they may do more than compute, and run once a line
   kSameMemory = 32768,  // gives its first operand itself, which from then on may be read: it lies where that lies
   kHidden = 32,        // not offered to users (grad nodes, backward composites keep their lines but no binding)
+  // Of composites whose results share memory with their inputs, as PyTorch promises; view prims say it by `view`. The
+  // results of all other ops are new, and where a decomposition gives what it was given, scopes copy it.
+  kMayView = 65536,  // in the memory of what it is given, if strides and arguments let it
+  kView = 131072,    // there in any case
+  // Beside one of them: where it has nothing to do it gives the input itself, where other views are new tensors.
+  kReturnsSelf = 262144,
 };
 
 // A schema text whose form is checked by the compiler; its words are checked on registration.
@@ -189,5 +195,6 @@ struct OpDef : Op {
 };
 inline const OpDef& def(const Node& n) { return static_cast<const OpDef&>(*n.op); }
 inline const OpDef& def(const Op& op) { return static_cast<const OpDef&>(op); }
+inline bool may_view(const OpDef& op) { return op.view || (op.tags & (kView | kMayView)); }
 
 }  // namespace thunder

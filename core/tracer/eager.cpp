@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "ir/prim.h"
 #include "ops/place_view.h"
-#include "ops/view_tags.h"
 #include "tensor/transfer.h"
 #include "tracer/needed.h"
 

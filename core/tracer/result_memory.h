@@ -3,7 +3,6 @@
 #pragma once
 
 #include "ir/prim.h"
-#include "ops/view_tags.h"
 #include "tracer/eager.h"
 #include "tracer/tracing.h"
 

@@ -1,7 +1,6 @@
 // In whose memory results lie: a view's in that of what it is given, all others in their own, however the op is run.
 // What is written behind a call shows it.
 #include "battery/battery.h"
-#include "ops/view_tags.h"
 #include "tracer/eager.h"
 
 namespace thunder::battery {

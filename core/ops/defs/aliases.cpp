@@ -1,7 +1,6 @@
 // Other names that PyTorch has for ops: the same arguments, or the target's own in another arrangement.
 #include "ir/dim_reads.h"
 #include "ops/tables.h"
-#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {

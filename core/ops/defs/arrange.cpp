@@ -4,7 +4,6 @@
 #include "ops/grad.h"
 #include "ops/numbers.h"
 #include "ops/samples.h"
-#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {

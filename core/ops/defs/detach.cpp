@@ -1,7 +1,6 @@
 // Ops that stop gradients: detach, and writes through what it gives; and zero, whose result no longer depends on the
 // input.
 #include "ops/elementwise.h"
-#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {

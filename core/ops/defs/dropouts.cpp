@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "ops/tables.h"
-#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {

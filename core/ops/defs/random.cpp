@@ -1,6 +1,5 @@
 // Random tensors, and dropout. Each call draws once from the context's random state.
 #include "ops/elementwise.h"
-#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {

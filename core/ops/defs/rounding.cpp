@@ -1,6 +1,5 @@
 // Rounding, the parts of numbers, and questions about them.
 #include "ops/tables.h"
-#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {

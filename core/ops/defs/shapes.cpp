@@ -2,7 +2,6 @@
 #include "ir/dim_reads.h"
 #include "base/checked.h"
 #include "ops/tables.h"
-#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {

@@ -7,7 +7,6 @@
 #include "ops/builder.h"
 #include "ops/kernels.h"
 #include "ops/samples.h"
-#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {

@@ -6,7 +6,6 @@
 #include "ir/same_size.h"
 #include "ops/builder.h"
 #include "ops/samples.h"
-#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "ops/samples.h"
 #include "ops/tables.h"
-#include "ops/view_tags.h"
 
 namespace thunder {
 namespace {
