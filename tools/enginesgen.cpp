@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "executors/openxla/rows.h"
+#include "ir/prim.h"
 #include "onnx/export/rows.h"
 
 namespace {
@@ -80,12 +81,11 @@ What each prim becomes. An op that is composed of others is translated as those,
 
 int main() {
   std::fputs(kIntroduction, stdout);
-  for (const openxla::Row& row : openxla::rows()) {
-    const onnx_export::Row* other = onnx_export::find_row(row.prim);
-    const auto said = [](std::string_view ops, std::string_view why) { return why.empty() ? std::string(ops) : cat("no: ", why); };
-    std::fputs(cat("| `", row.prim, "` | ", other ? said(other->onnx, other->why_not) : std::string("no"), " | ",
-                   said(row.ops, row.why_not), " |\n")
-                   .c_str(),
-               stdout);
+  const auto said = [](std::string_view ops, std::string_view why) { return why.empty() ? std::string(ops) : cat("no: ", why); };
+  for (size_t i = 0; i < kPrims; i++) {
+    const Prim prim = static_cast<Prim>(i);
+    const onnx_export::Row& onnx = onnx_export::row_of(prim);
+    const openxla::Row& xla = openxla::row_of(prim);
+    std::fputs(cat("| `", name(prim), "` | ", said(onnx.onnx, onnx.why_not), " | ", said(xla.ops, xla.why_not), " |\n").c_str(), stdout);
   }
 }

@@ -4,10 +4,21 @@
 #include <unordered_map>
 
 #include "base/text.h"
-#include "onnx/export/rows.h"
 
 namespace thunder::openxla {
+
+#define THUNDER_NO_ENGINE(name, why) const Row name##_row = {.why_not = why};
+#include "ir/prim.h"
+#include "onnx/export/no_engine.def"
+#undef THUNDER_NO_ENGINE
+
 namespace {
+
+constexpr const Row* kRows[] = {
+#define THUNDER_PRIM(name) &name##_row,
+#include "ir/prims.inc"
+#undef THUNDER_PRIM
+};
 
 // Maps the trace's values to those of the module that is written.
 class Writer {
@@ -22,14 +33,13 @@ class Writer {
   }
   // An op without a row is written as the prims of its body.
   void write_node(const Node& n) {
-    const Row* row = find_row(n.op->name());
-    if (!row && !n.op->prim) {
+    if (!n.op->prim) {
       for (const Node* inner : n.body) write_node(*inner);
       return;
     }
-    if (!row || !row->write) fail(Code::unimplemented, n.op->name(), " has no row");
+    if (n.op->id == Prim::none || !row_of(n.op->id).write) fail(Code::unimplemented, n.op->name(), " has no row");
     Line line(module_, store_, n, read_);
-    row->write(line);
+    row_of(n.op->id).write(line);
     for (size_t i = 0; i < line.results().size(); i++) values_[n.results[i]] = line.results()[i];
   }
   // False for a result that is an operand of the line, or a number.
@@ -54,29 +64,7 @@ class Writer {
 
 }  // namespace
 
-std::span<const Row> rows() {
-  static const std::vector<Row> all = [] {
-    std::vector<Row> out;
-    for (const auto of :
-         {elementwise_rows, index_rows, random_rows, reduction_rows, scan_rows, shape_rows, special_rows, window_rows})
-      out.insert(out.end(), of().begin(), of().end());
-    // Prims that no engine supports are listed in one place for all engines.
-    const auto ours = [&](std::string_view prim) {
-      return std::any_of(out.begin(), out.end(), [&](const Row& r) { return r.prim == prim; });
-    };
-    for (const onnx_export::Row& other : onnx_export::export_rows())
-      if (!other.why_not.empty() && !ours(other.op)) out.push_back({other.op, "", nullptr, other.why_not});
-    std::sort(out.begin(), out.end(), [](const Row& a, const Row& b) { return a.prim < b.prim; });
-    return out;
-  }();
-  return all;
-}
-
-const Row* find_row(std::string_view prim) {
-  const std::span<const Row> all = rows();
-  const auto found = std::lower_bound(all.begin(), all.end(), prim, [](auto& r, auto name) { return r.prim < name; });
-  return found == all.end() || found->prim != prim ? nullptr : &*found;
-}
+const Row& row_of(Prim prim) { return *kRows[static_cast<size_t>(prim)]; }
 
 bool can_write(const Node& node, const Store& store) {
   try {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "executors/openxla/line.h"
+#include "ir/prim.h"
 #include "program/kernel.h"
 
 namespace thunder::openxla {
@@ -10,25 +11,16 @@ namespace thunder::openxla {
 using Write = void (*)(Line& line);
 
 struct Row {
-  std::string_view prim;
-  std::string_view ops;  // what it becomes
+  std::string_view ops = {};  // what it becomes
   Write write = nullptr;
   std::string_view why_not = {};  // of a prim that cannot be written: the reason
 };
 
-std::span<const Row> elementwise_rows();
-std::span<const Row> index_rows();
-std::span<const Row> random_rows();
-std::span<const Row> reduction_rows();
-std::span<const Row> scan_rows();
-std::span<const Row> shape_rows();
-std::span<const Row> special_rows();
-std::span<const Row> window_rows();
-
-// All rows, sorted by prim; made at the first call.
-std::span<const Row> rows();
-// The row of a prim, or null.
-const Row* find_row(std::string_view prim);
+// NAME_row, defined beside what it calls, or by onnx/export/no_engine.def. A prim without one fails to link.
+#define THUNDER_PRIM(name) extern const Row name##_row;
+#include "ir/prims.inc"
+#undef THUNDER_PRIM
+const Row& row_of(Prim prim);
 
 // Whether the line, or every prim of its body, can be written.
 bool can_write(const Node& node, const Store& store);

@@ -107,75 +107,61 @@ void atan(Line& l) {
   l.add_result(l.binary("stablehlo.atan2", x, l.constant_like(1.0, x)));
 }
 
-#define THUNDER_UNARY(prim, op)                      \
-  Row {                                              \
-    "prims." prim, op, [](Line& l) { unary(l, op); } \
-  }
-#define THUNDER_BINARY(prim, op)                      \
-  Row {                                               \
-    "prims." prim, op, [](Line& l) { binary(l, op); } \
-  }
-#define THUNDER_COMPARED(prim, direction)                                       \
-  Row {                                                                         \
-    "prims." prim, "stablehlo.compare", [](Line& l) { compared(l, direction); } \
-  }
-
-constexpr Row kRows[] = {
-    {"prims.abs", "stablehlo.abs", abs},
-    {"prims.acos", "stablehlo.atan2, sqrt", acos},
-    THUNDER_BINARY("add", "stablehlo.add"),
-    {"prims.alias", "none", itself},
-    {"prims.asin", "stablehlo.atan2, sqrt", asin},
-    {"prims.atan", "stablehlo.atan2", atan},
-    THUNDER_BINARY("atan2", "stablehlo.atan2"),
-    THUNDER_BINARY("bitwise_and", "stablehlo.and"),
-    {"prims.bitwise_left_shift", "stablehlo.shift_left", left_shift},
-    THUNDER_BINARY("bitwise_or", "stablehlo.or"),
-    {"prims.bitwise_right_shift", "stablehlo.shift_right_arithmetic, shift_right_logical", right_shift},
-    THUNDER_BINARY("bitwise_xor", "stablehlo.xor"),
-    {"prims.clone", "none", itself},
-    {"prims.contiguous", "none", itself},
-    {"prims.convert", "stablehlo.convert", convert},
-    THUNDER_UNARY("cos", "stablehlo.cosine"),
-    {"prims.detach", "none", itself},
-    THUNDER_BINARY("div", "stablehlo.divide"),
-    THUNDER_COMPARED("eq", "EQ"),
-    THUNDER_UNARY("erf", "chlo.erf"),
-    THUNDER_UNARY("exp", "stablehlo.exponential"),
-    {"prims.floor", "stablehlo.floor", floor},
-    THUNDER_BINARY("fmod", "stablehlo.remainder"),
-    {"prims.full", "stablehlo.constant, broadcast_in_dim", full},
-    THUNDER_COMPARED("ge", "GE"),
-    THUNDER_COMPARED("gt", "GT"),
-    THUNDER_COMPARED("le", "LE"),
-    THUNDER_UNARY("log", "stablehlo.log"),
-    {"prims.log10", "stablehlo.log, divide", log10},
-    {"prims.log2", "stablehlo.log, divide", log2},
-    {"prims.logical_not", "stablehlo.compare", logical_not},
-    THUNDER_COMPARED("lt", "LT"),
-    THUNDER_BINARY("maximum", "stablehlo.maximum"),
-    THUNDER_BINARY("minimum", "stablehlo.minimum"),
-    THUNDER_BINARY("mul", "stablehlo.multiply"),
-    THUNDER_COMPARED("ne", "NE"),
-    THUNDER_UNARY("neg", "stablehlo.negate"),
-    {"prims.pow", "stablehlo.power", pow},
-    {"prims.reciprocal", "stablehlo.divide", reciprocal},
-    THUNDER_UNARY("rsqrt", "stablehlo.rsqrt"),
-    {"prims.set_data", "none", set_data},
-    {"prims.sign", "stablehlo.compare, subtract", sign},
-    {"prims.signbit", "stablehlo.bitcast_convert, compare", signbit},
-    THUNDER_UNARY("sin", "stablehlo.sine"),
-    THUNDER_UNARY("sqrt", "stablehlo.sqrt"),
-    THUNDER_BINARY("sub", "stablehlo.subtract"),
-    THUNDER_UNARY("tanh", "stablehlo.tanh"),
-    {"prims.to_device", "none", itself},
-    {"prims.where", "stablehlo.select", where},
-};
-
 }  // namespace
 
-std::span<const Row> elementwise_rows() {
-  return kRows;
-}
+#define THUNDER_UNARY(prim, op) const Row prim##_row = {op, [](Line& l) { unary(l, op); }}
+#define THUNDER_BINARY(prim, op) const Row prim##_row = {op, [](Line& l) { binary(l, op); }}
+#define THUNDER_COMPARED(prim, direction) \
+  const Row prim##_row = {"stablehlo.compare", [](Line& l) { compared(l, direction); }}
+
+const Row abs_row = {"stablehlo.abs", abs};
+const Row acos_row = {"stablehlo.atan2, sqrt", acos};
+THUNDER_BINARY(add, "stablehlo.add");
+const Row alias_row = {"none", itself};
+const Row asin_row = {"stablehlo.atan2, sqrt", asin};
+const Row atan_row = {"stablehlo.atan2", atan};
+THUNDER_BINARY(atan2, "stablehlo.atan2");
+THUNDER_BINARY(bitwise_and, "stablehlo.and");
+const Row bitwise_left_shift_row = {"stablehlo.shift_left", left_shift};
+THUNDER_BINARY(bitwise_or, "stablehlo.or");
+const Row bitwise_right_shift_row = {"stablehlo.shift_right_arithmetic, shift_right_logical", right_shift};
+THUNDER_BINARY(bitwise_xor, "stablehlo.xor");
+const Row clone_row = {"none", itself};
+const Row contiguous_row = {"none", itself};
+const Row convert_row = {"stablehlo.convert", convert};
+THUNDER_UNARY(cos, "stablehlo.cosine");
+const Row detach_row = {"none", itself};
+THUNDER_BINARY(div, "stablehlo.divide");
+THUNDER_COMPARED(eq, "EQ");
+THUNDER_UNARY(erf, "chlo.erf");
+THUNDER_UNARY(exp, "stablehlo.exponential");
+const Row floor_row = {"stablehlo.floor", floor};
+THUNDER_BINARY(fmod, "stablehlo.remainder");
+const Row full_row = {"stablehlo.constant, broadcast_in_dim", full};
+THUNDER_COMPARED(ge, "GE");
+THUNDER_COMPARED(gt, "GT");
+THUNDER_COMPARED(le, "LE");
+THUNDER_UNARY(log, "stablehlo.log");
+const Row log10_row = {"stablehlo.log, divide", log10};
+const Row log2_row = {"stablehlo.log, divide", log2};
+const Row logical_not_row = {"stablehlo.compare", logical_not};
+THUNDER_COMPARED(lt, "LT");
+THUNDER_BINARY(maximum, "stablehlo.maximum");
+THUNDER_BINARY(minimum, "stablehlo.minimum");
+THUNDER_BINARY(mul, "stablehlo.multiply");
+THUNDER_COMPARED(ne, "NE");
+THUNDER_UNARY(neg, "stablehlo.negate");
+const Row pow_row = {"stablehlo.power", pow};
+const Row reciprocal_row = {"stablehlo.divide", reciprocal};
+THUNDER_UNARY(rsqrt, "stablehlo.rsqrt");
+const Row set_data_row = {"none", set_data};
+const Row sign_row = {"stablehlo.compare, subtract", sign};
+const Row signbit_row = {"stablehlo.bitcast_convert, compare", signbit};
+THUNDER_UNARY(sin, "stablehlo.sine");
+THUNDER_UNARY(sqrt, "stablehlo.sqrt");
+THUNDER_BINARY(sub, "stablehlo.subtract");
+THUNDER_UNARY(tanh, "stablehlo.tanh");
+const Row to_device_row = {"none", itself};
+const Row where_row = {"stablehlo.select", where};
 
 }  // namespace thunder::openxla

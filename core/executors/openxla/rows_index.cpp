@@ -8,25 +8,16 @@ namespace {
 constexpr std::string_view kChecked =
     "its indices are checked when it runs, and XLA clamps or drops those out of range";
 
-constexpr Row checked_row(std::string_view prim) {
-  return {prim, "", nullptr, kChecked};
-}
-constexpr Row kRows[] = {
-    checked_row("prims.gather"),
-    checked_row("prims.index"),
-    checked_row("prims.index_put"),
-    checked_row("prims.max_pool2d_backward"),
-    {"prims.nonzero", "", nullptr, "how many rows are filled depends on values"},
-    checked_row("prims.scatter_add"),
-    checked_row("prims.scatter_reduce"),
-    checked_row("prims.take"),
-    checked_row("prims.take_add"),
-};
-
 }  // namespace
 
-std::span<const Row> index_rows() {
-  return kRows;
-}
+const Row gather_row = {.why_not = kChecked};
+const Row index_row = {.why_not = kChecked};
+const Row index_put_row = {.why_not = kChecked};
+const Row max_pool2d_backward_row = {.why_not = kChecked};
+const Row nonzero_row = {.why_not = "how many rows are filled depends on values"};
+const Row scatter_add_row = {.why_not = kChecked};
+const Row scatter_reduce_row = {.why_not = kChecked};
+const Row take_row = {.why_not = kChecked};
+const Row take_add_row = {.why_not = kChecked};
 
 }  // namespace thunder::openxla

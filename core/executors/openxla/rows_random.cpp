@@ -59,17 +59,11 @@ void randint(Line& l) {
   add_draws(l, make_philox_lines(l).randint(l.arg(2).plain().i, l.arg(3).plain().i));
 }
 
-constexpr Row kRows[] = {
-    {"prims.advance_random", "stablehlo.iota, add", advance},
-    {"prims.philox_normal", "stablehlo.shift_right_logical, xor, multiply", normal},
-    {"prims.philox_randint", "stablehlo.shift_right_logical, xor, multiply", randint},
-    {"prims.philox_uniform", "stablehlo.shift_right_logical, xor, multiply", uniform},
-};
-
 }  // namespace
 
-std::span<const Row> random_rows() {
-  return kRows;
-}
+const Row advance_random_row = {"stablehlo.iota, add", advance};
+const Row philox_normal_row = {"stablehlo.shift_right_logical, xor, multiply", normal};
+const Row philox_randint_row = {"stablehlo.shift_right_logical, xor, multiply", randint};
+const Row philox_uniform_row = {"stablehlo.shift_right_logical, xor, multiply", uniform};
 
 }  // namespace thunder::openxla

@@ -143,23 +143,17 @@ void searchsorted(Line& l) {
   l.add_result(l.convert(sum, l.result().dtype));
 }
 
-constexpr Row kRows[] = {
-    {"prims.amax", "stablehlo.reduce", amax},
-    {"prims.amin", "stablehlo.reduce", amin},
-    {"prims.argmax", "stablehlo.reduce", argmax},
-    {"prims.kthvalue", "stablehlo.sort, slice", kthvalue},
-    {"prims.median", "", nullptr, "which element is the middle one depends on how many are NaN"},
-    {"prims.prod", "stablehlo.reduce", prod},
-    {"prims.searchsorted", "stablehlo.compare, reduce", searchsorted},
-    {"prims.sort", "stablehlo.sort", sort},
-    {"prims.sum", "stablehlo.reduce", sum},
-    {"prims.topk", "stablehlo.sort, slice", topk},
-};
-
 }  // namespace
 
-std::span<const Row> reduction_rows() {
-  return kRows;
-}
+const Row amax_row = {"stablehlo.reduce", amax};
+const Row amin_row = {"stablehlo.reduce", amin};
+const Row argmax_row = {"stablehlo.reduce", argmax};
+const Row kthvalue_row = {"stablehlo.sort, slice", kthvalue};
+const Row median_row = {.why_not = "which element is the middle one depends on how many are NaN"};
+const Row prod_row = {"stablehlo.reduce", prod};
+const Row searchsorted_row = {"stablehlo.compare, reduce", searchsorted};
+const Row sort_row = {"stablehlo.sort", sort};
+const Row sum_row = {"stablehlo.reduce", sum};
+const Row topk_row = {"stablehlo.sort, slice", topk};
 
 }  // namespace thunder::openxla

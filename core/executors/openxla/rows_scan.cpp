@@ -87,18 +87,12 @@ void logcumsumexp(Line& l) {
   l.add_result(l.convert(made[0], dtype));
 }
 
-constexpr Row kRows[] = {
-    {"prims.cummax", "stablehlo.pad, compare, select", cummax},
-    {"prims.cummin", "stablehlo.pad, compare, select", cummin},
-    {"prims.cumprod", "stablehlo.pad, multiply", cumprod},
-    {"prims.cumsum", "stablehlo.pad, add", cumsum},
-    {"prims.logcumsumexp", "stablehlo.pad, log_plus_one", logcumsumexp},
-};
-
 }  // namespace
 
-std::span<const Row> scan_rows() {
-  return kRows;
-}
+const Row cummax_row = {"stablehlo.pad, compare, select", cummax};
+const Row cummin_row = {"stablehlo.pad, compare, select", cummin};
+const Row cumprod_row = {"stablehlo.pad, multiply", cumprod};
+const Row cumsum_row = {"stablehlo.pad, add", cumsum};
+const Row logcumsumexp_row = {"stablehlo.pad, log_plus_one", logcumsumexp};
 
 }  // namespace thunder::openxla

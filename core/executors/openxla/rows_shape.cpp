@@ -106,25 +106,19 @@ void barrier(Line& l) {
       l.module.add_ops("stablehlo.optimization_barrier", in, {{l.module.type(in[0]), l.module.type(in[1])}})[0]);
 }
 
-constexpr Row kRows[] = {
-    {"prims.cat", "stablehlo.concatenate", concatenated},
-    {"prims.diagonal", "stablehlo.transpose, reshape, slice", diagonal},
-    {"prims.expand", "stablehlo.broadcast_in_dim", expand},
-    {"prims.flip", "stablehlo.reverse", flip},
-    {"prims.iota", "stablehlo.iota", iota},
-    {"prims.optimization_barrier", "stablehlo.optimization_barrier", barrier},
-    {"prims.pad", "stablehlo.pad", pad},
-    {"prims.permute", "stablehlo.transpose", permute},
-    {"prims.reshape", "stablehlo.reshape", reshape},
-    {"prims.slice", "stablehlo.slice", slice},
-    {"prims.slice_scatter", "stablehlo.pad, select", slice_scatter},
-    {"prims.unfold", "stablehlo.gather, transpose", unfold},
-};
-
 }  // namespace
 
-std::span<const Row> shape_rows() {
-  return kRows;
-}
+const Row cat_row = {"stablehlo.concatenate", concatenated};
+const Row diagonal_row = {"stablehlo.transpose, reshape, slice", diagonal};
+const Row expand_row = {"stablehlo.broadcast_in_dim", expand};
+const Row flip_row = {"stablehlo.reverse", flip};
+const Row iota_row = {"stablehlo.iota", iota};
+const Row optimization_barrier_row = {"stablehlo.optimization_barrier", barrier};
+const Row pad_row = {"stablehlo.pad", pad};
+const Row permute_row = {"stablehlo.transpose", permute};
+const Row reshape_row = {"stablehlo.reshape", reshape};
+const Row slice_row = {"stablehlo.slice", slice};
+const Row slice_scatter_row = {"stablehlo.pad, select", slice_scatter};
+const Row unfold_row = {"stablehlo.gather, transpose", unfold};
 
 }  // namespace thunder::openxla

@@ -4,14 +4,6 @@
 namespace thunder::openxla {
 namespace {
 
-constexpr Row unsupported_row(std::string_view prim, std::string_view why) {
-  return {prim, "", nullptr, why};
-}
-#define THUNDER_FUNCTION(prim, op)                                   \
-  Row {                                                              \
-    "prims." prim, op, [](Line& l) { l.add_result(l.unary(op, l.input(0))); } \
-  }
-
 void polygamma(Line& l) {
   const Val x = l.input(1);
   l.add_result(l.binary("chlo.polygamma", l.constant_like(l.arg(0).plain().i, x), x));
@@ -27,27 +19,23 @@ constexpr std::string_view kFunction = "StableHLO and CHLO have no such function
                            kFactors = "StableHLO has no op that factors matrices so",
                            kRefuses = "it refuses matrices that have none, where XLA gives NaN";
 
-constexpr Row kRows[] = {
-    unsupported_row("prims.cholesky", kRefuses),
-    unsupported_row("prims.det", kFactors),
-    THUNDER_FUNCTION("digamma", "chlo.digamma"),
-    THUNDER_FUNCTION("erfc", "chlo.erfc"),
-    unsupported_row("prims.erfcx", kFunction),
-    THUNDER_FUNCTION("erfinv", "chlo.erf_inv"),
-    THUNDER_FUNCTION("i1e", "chlo.bessel_i1e"),
-    THUNDER_FUNCTION("lgamma", "chlo.lgamma"),
-    {"prims.nextafter", "chlo.next_after", nextafter},
-    {"prims.polygamma", "chlo.polygamma", polygamma},
-    unsupported_row("prims.slogdet", kFactors),
-    unsupported_row("prims.triangular_solve", kRefuses),
-    unsupported_row("prims.view_dtype", "StableHLO's bitcast_convert adds or takes a dim where sizes of dtypes differ"),
-    {"prims.zeta", "chlo.zeta", zeta},
-};
-
 }  // namespace
 
-std::span<const Row> special_rows() {
-  return kRows;
-}
+#define THUNDER_FUNCTION(prim, op) const Row prim##_row = {op, [](Line& l) { l.add_result(l.unary(op, l.input(0))); }}
+
+const Row cholesky_row = {.why_not = kRefuses};
+const Row det_row = {.why_not = kFactors};
+THUNDER_FUNCTION(digamma, "chlo.digamma");
+THUNDER_FUNCTION(erfc, "chlo.erfc");
+const Row erfcx_row = {.why_not = kFunction};
+THUNDER_FUNCTION(erfinv, "chlo.erf_inv");
+THUNDER_FUNCTION(i1e, "chlo.bessel_i1e");
+THUNDER_FUNCTION(lgamma, "chlo.lgamma");
+const Row nextafter_row = {"chlo.next_after", nextafter};
+const Row polygamma_row = {"chlo.polygamma", polygamma};
+const Row slogdet_row = {.why_not = kFactors};
+const Row triangular_solve_row = {.why_not = kRefuses};
+const Row view_dtype_row = {.why_not = "StableHLO's bitcast_convert adds or takes a dim where sizes of dtypes differ"};
+const Row zeta_row = {"chlo.zeta", zeta};
 
 }  // namespace thunder::openxla

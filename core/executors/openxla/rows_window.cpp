@@ -126,18 +126,12 @@ void max_pool2d(Line& l) {
   l.add_result(l.convert(made[1], l.result(1).dtype));
 }
 
-constexpr Row kRows[] = {
-    {"prims.conv2d", "stablehlo.convolution", conv2d},
-    {"prims.conv2d_input_grad", "stablehlo.convolution, reverse", conv2d_input_grad},
-    {"prims.conv2d_weight_grad", "stablehlo.convolution", conv2d_weight_grad},
-    {"prims.matmul", "stablehlo.dot_general", matmul},
-    {"prims.max_pool2d", "stablehlo.reduce_window", max_pool2d},
-};
-
 }  // namespace
 
-std::span<const Row> window_rows() {
-  return kRows;
-}
+const Row conv2d_row = {"stablehlo.convolution", conv2d};
+const Row conv2d_input_grad_row = {"stablehlo.convolution, reverse", conv2d_input_grad};
+const Row conv2d_weight_grad_row = {"stablehlo.convolution", conv2d_weight_grad};
+const Row matmul_row = {"stablehlo.dot_general", matmul};
+const Row max_pool2d_row = {"stablehlo.reduce_window", max_pool2d};
 
 }  // namespace thunder::openxla

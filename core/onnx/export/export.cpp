@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "ir/prim.h"
 #include "ir/spelling.h"
 #include "onnx/export/rows.h"
 
@@ -15,8 +16,8 @@ class Exporter final : Scope {
 
   bool writes_by_row(const Node& n) {
     take_inputs();
-    const Row* row = find_row(n.op->name());
-    return row && row->why_not.empty() && write_row(n, *row);
+    const Row* row = find_row(*n.op);
+    return row && write_row(n, *row);
   }
 
   Graph run() {
@@ -68,11 +69,10 @@ class Exporter final : Scope {
   }
 
   void write(const Node& n) {
-    const Row* row = find_row(n.op->name());
+    const Row* row = find_row(*n.op);
     graph_.set_where(n.where);
-    if (row && !row->why_not.empty() && n.body.empty()) refuse(n, row->why_not);
-    if (row && row->why_not.empty() && write_row(n, *row)) return;
-    if (n.body.empty()) refuse(n, "it is an op of its own, without lines that it is made of");
+    if (row && write_row(n, *row)) return;
+    if (n.body.empty()) refuse(n, why_not(*n.op));
     for (const Node* inner : n.body) write(*inner);
   }
 
@@ -91,7 +91,7 @@ class Exporter final : Scope {
     }
     for (size_t i = 0; i < line.given().size(); i++) values_[n.results[i]] = line.given()[i];
     if (row.elementwise && !(line.broadcast_shape() == line.result().shape)) expand(line);
-    if (n.op->name() == "prims.expand") {
+    if (n.op->id == Prim::expand) {
       Shape shape;
       const Val before = value_before_expand(n.args[0].v, shape);
       expanded_[n.results[0]] = {before, shape};
@@ -175,7 +175,7 @@ Graph export_graph(const ExportRequest& request) {
 }
 
 bool has_row(const Node& node, const std::shared_ptr<Store>& store, int64_t opset) {
-  if (!find_row(node.op->name())) return false;
+  if (!find_row(*node.op)) return false;
   Trace alone;
   alone.store = store;
   ExportRequest request{alone, {}, {}, {}, opset};

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "ir/prim.h"
 #include "onnx/export/line.h"
 
 namespace thunder::onnx_export {
@@ -11,25 +12,27 @@ namespace thunder::onnx_export {
 using Write = bool (*)(Line& line);
 
 struct Row {
-  std::string_view op;
-  std::string_view onnx;  // the ops it becomes; with `write` empty: the one op, of all of its tensors
+  std::string_view onnx = {};  // the ops it becomes; with `write` empty: the one op, of all of its tensors
   Write write = nullptr;
   bool elementwise = false;       // operands may be given as they were before they were repeated
-  std::string_view why_not = {};  // of an op that cannot be written: the reason
+  std::string_view why_not = {};  // of a prim that cannot be written: the reason
 };
 
-std::span<const Row> elementwise_rows();
-std::span<const Row> index_rows();
-std::span<const Row> layer_rows();
-std::span<const Row> random_rows();
-std::span<const Row> reduction_rows();
-std::span<const Row> shape_rows();
-std::span<const Row> special_rows();
-std::span<const Row> window_rows();
+// Of prims: NAME_row, defined beside what it calls, or by no_engine.def. A prim without one fails to link.
+#define THUNDER_PRIM(name) extern const Row name##_row;
+#include "ir/prims.inc"
+#undef THUNDER_PRIM
+const Row& row_of(Prim prim);
 
-// All of them, sorted by op; made at the first call.
-std::span<const Row> export_rows();
-// The row of an op, or null.
-const Row* find_row(std::string_view op);
+// Composites that are written as a whole.
+struct CompositeRow {
+  std::string_view op;
+  Row row;
+};
+std::span<const CompositeRow> composite_rows();
+
+// Null: it is not written, but its body is, or why_not() says why it cannot be.
+const Row* find_row(const Op& op);
+std::string_view why_not(const Op& op);
 
 }  // namespace thunder::onnx_export

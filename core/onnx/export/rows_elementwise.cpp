@@ -152,66 +152,60 @@ bool right_shift(Line& l) {
   return true;
 }
 
-constexpr Row one_to_one(std::string_view op, std::string_view onnx) {
-  return {op, onnx, nullptr, true};
+constexpr Row one_to_one(std::string_view onnx) {
+  return {onnx, nullptr, true};
 }
-
-constexpr Row kRows[] = {
-    one_to_one("prims.abs", "Abs"),
-    one_to_one("prims.acos", "Acos"),
-    {"prims.add", "Add, Or", [](Line& l) { return emit_by_type(l, "Or", "Add"); }, true},
-    {"prims.alias", "none", pass_through, true},
-    one_to_one("prims.asin", "Asin"),
-    one_to_one("prims.atan", "Atan"),
-    {"prims.atan2", "Atan, Where", atan2, true},
-    {"prims.bitwise_and", "BitwiseAnd, And", [](Line& l) { return emit_by_type(l, "And", "BitwiseAnd"); }, true},
-    {"prims.bitwise_left_shift", "BitShift", left_shift, true},
-    {"prims.bitwise_or", "BitwiseOr, Or", [](Line& l) { return emit_by_type(l, "Or", "BitwiseOr"); }, true},
-    {"prims.bitwise_right_shift", "BitShift, BitwiseNot", right_shift, true},
-    {"prims.bitwise_xor", "BitwiseXor, Xor", [](Line& l) { return emit_by_type(l, "Xor", "BitwiseXor"); }, true},
-    {"prims.clone", "none", pass_through, true},
-    {"prims.contiguous", "none", pass_through, true},
-    {"prims.convert", "Cast", convert, true},
-    one_to_one("prims.cos", "Cos"),
-    {"prims.detach", "none", pass_through, true},
-    one_to_one("prims.div", "Div"),
-    one_to_one("prims.eq", "Equal"),
-    one_to_one("prims.erf", "Erf"),
-    one_to_one("prims.exp", "Exp"),
-    one_to_one("prims.floor", "Floor"),
-    {"prims.fmod", "Mod, Where", fmod, true},
-    {"prims.full", "Expand", full, true},
-    one_to_one("prims.ge", "GreaterOrEqual"),
-    one_to_one("prims.gt", "Greater"),
-    one_to_one("prims.le", "LessOrEqual"),
-    one_to_one("prims.log", "Log"),
-    {"prims.log10", "Log, Div", log10, true},
-    {"prims.log2", "Log, Div", log2, true},
-    {"prims.logical_not", "Not, Equal", logical_not, true},
-    one_to_one("prims.lt", "Less"),
-    {"prims.maximum", "Max, Or", [](Line& l) { return emit_by_type(l, "Or", "Max"); }, true},
-    {"prims.minimum", "Min, And", [](Line& l) { return emit_by_type(l, "And", "Min"); }, true},
-    {"prims.mul", "Mul, And", [](Line& l) { return emit_by_type(l, "And", "Mul"); }, true},
-    {"prims.ne", "Equal, Not", ne, true},
-    one_to_one("prims.neg", "Neg"),
-    one_to_one("prims.pow", "Pow"),
-    one_to_one("prims.reciprocal", "Reciprocal"),
-    {"prims.rsqrt", "Sqrt, Reciprocal", rsqrt, true},
-    {"prims.set_data", "none", set_data, true},
-    {"prims.sign", "Sign, Where", sign, true},
-    {"prims.signbit", "Less, Reciprocal, Or", signbit, true},
-    one_to_one("prims.sin", "Sin"),
-    one_to_one("prims.sqrt", "Sqrt"),
-    one_to_one("prims.sub", "Sub"),
-    one_to_one("prims.tanh", "Tanh"),
-    {"prims.to_device", "none", pass_through, true},
-    one_to_one("prims.where", "Where"),
-};
 
 }  // namespace
 
-std::span<const Row> elementwise_rows() {
-  return kRows;
-}
+const Row abs_row = one_to_one("Abs");
+const Row acos_row = one_to_one("Acos");
+const Row add_row = {"Add, Or", [](Line& l) { return emit_by_type(l, "Or", "Add"); }, true};
+const Row alias_row = {"none", pass_through, true};
+const Row asin_row = one_to_one("Asin");
+const Row atan_row = one_to_one("Atan");
+const Row atan2_row = {"Atan, Where", atan2, true};
+const Row bitwise_and_row = {"BitwiseAnd, And", [](Line& l) { return emit_by_type(l, "And", "BitwiseAnd"); }, true};
+const Row bitwise_left_shift_row = {"BitShift", left_shift, true};
+const Row bitwise_or_row = {"BitwiseOr, Or", [](Line& l) { return emit_by_type(l, "Or", "BitwiseOr"); }, true};
+const Row bitwise_right_shift_row = {"BitShift, BitwiseNot", right_shift, true};
+const Row bitwise_xor_row = {"BitwiseXor, Xor", [](Line& l) { return emit_by_type(l, "Xor", "BitwiseXor"); }, true};
+const Row clone_row = {"none", pass_through, true};
+const Row contiguous_row = {"none", pass_through, true};
+const Row convert_row = {"Cast", convert, true};
+const Row cos_row = one_to_one("Cos");
+const Row detach_row = {"none", pass_through, true};
+const Row div_row = one_to_one("Div");
+const Row eq_row = one_to_one("Equal");
+const Row erf_row = one_to_one("Erf");
+const Row exp_row = one_to_one("Exp");
+const Row floor_row = one_to_one("Floor");
+const Row fmod_row = {"Mod, Where", fmod, true};
+const Row full_row = {"Expand", full, true};
+const Row ge_row = one_to_one("GreaterOrEqual");
+const Row gt_row = one_to_one("Greater");
+const Row le_row = one_to_one("LessOrEqual");
+const Row log_row = one_to_one("Log");
+const Row log10_row = {"Log, Div", log10, true};
+const Row log2_row = {"Log, Div", log2, true};
+const Row logical_not_row = {"Not, Equal", logical_not, true};
+const Row lt_row = one_to_one("Less");
+const Row maximum_row = {"Max, Or", [](Line& l) { return emit_by_type(l, "Or", "Max"); }, true};
+const Row minimum_row = {"Min, And", [](Line& l) { return emit_by_type(l, "And", "Min"); }, true};
+const Row mul_row = {"Mul, And", [](Line& l) { return emit_by_type(l, "And", "Mul"); }, true};
+const Row ne_row = {"Equal, Not", ne, true};
+const Row neg_row = one_to_one("Neg");
+const Row pow_row = one_to_one("Pow");
+const Row reciprocal_row = one_to_one("Reciprocal");
+const Row rsqrt_row = {"Sqrt, Reciprocal", rsqrt, true};
+const Row set_data_row = {"none", set_data, true};
+const Row sign_row = {"Sign, Where", sign, true};
+const Row signbit_row = {"Less, Reciprocal, Or", signbit, true};
+const Row sin_row = one_to_one("Sin");
+const Row sqrt_row = one_to_one("Sqrt");
+const Row sub_row = one_to_one("Sub");
+const Row tanh_row = one_to_one("Tanh");
+const Row to_device_row = {"none", pass_through, true};
+const Row where_row = one_to_one("Where");
 
 }  // namespace thunder::onnx_export

@@ -110,21 +110,15 @@ bool nonzero(Line& l) {
   return true;
 }
 
-constexpr Row kRows[] = {
-    {"prims.gather", "GatherElements", gather},
-    {"prims.index", "Gather, GatherND", index},
-    {"prims.index_put", "ScatterND", index_put},
-    {"prims.nonzero", "NonZero, Concat, Slice", nonzero},
-    {"prims.scatter_add", "ScatterElements", scatter_add},
-    {"prims.scatter_reduce", "ScatterElements", scatter_reduce},
-    {"prims.take", "Gather", take},
-    {"prims.take_add", "ScatterND", take_add},
-};
-
 }  // namespace
 
-std::span<const Row> index_rows() {
-  return kRows;
-}
+const Row gather_row = {"GatherElements", gather};
+const Row index_row = {"Gather, GatherND", index};
+const Row index_put_row = {"ScatterND", index_put};
+const Row nonzero_row = {"NonZero, Concat, Slice", nonzero};
+const Row scatter_add_row = {"ScatterElements", scatter_add};
+const Row scatter_reduce_row = {"ScatterElements", scatter_reduce};
+const Row take_row = {"Gather", take};
+const Row take_add_row = {"ScatterND", take_add};
 
 }  // namespace thunder::onnx_export

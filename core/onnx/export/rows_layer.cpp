@@ -146,29 +146,29 @@ bool attention(Line& l) {
   return true;
 }
 
-constexpr Row kRows[] = {
-    {"avg_pool1d", "AveragePool", average_pool<1>},
-    {"avg_pool2d", "AveragePool", average_pool<2>},
-    {"avg_pool3d", "AveragePool", average_pool<3>},
-    {"batch_norm", "BatchNormalization", batch_norm},
-    {"conv1d", "Conv", convolution<1>},
-    {"conv2d", "Conv", convolution<2>},
-    {"conv3d", "Conv", convolution<3>},
-    {"gelu", "Gelu (from opset 20)", gelu},
-    {"layer_norm", "LayerNormalization", layer_norm},
-    {"linear", "Gemm, MatMul", linear},
-    {"log_softmax", "LogSoftmax", log_softmax},
-    {"relu", "Relu", relu},
-    {"rms_norm", "RMSNormalization (from opset 23)", rms_norm},
-    {"scaled_dot_product_attention", "Attention (from opset 23)", attention},
-    {"sigmoid", "Sigmoid", sigmoid},
-    {"silu", "Sigmoid, Mul", silu, true},
-    {"softmax", "Softmax", softmax},
+constexpr CompositeRow kRows[] = {
+    {"avg_pool1d", {"AveragePool", average_pool<1>}},
+    {"avg_pool2d", {"AveragePool", average_pool<2>}},
+    {"avg_pool3d", {"AveragePool", average_pool<3>}},
+    {"batch_norm", {"BatchNormalization", batch_norm}},
+    {"conv1d", {"Conv", convolution<1>}},
+    {"conv2d", {"Conv", convolution<2>}},
+    {"conv3d", {"Conv", convolution<3>}},
+    {"gelu", {"Gelu (from opset 20)", gelu}},
+    {"layer_norm", {"LayerNormalization", layer_norm}},
+    {"linear", {"Gemm, MatMul", linear}},
+    {"log_softmax", {"LogSoftmax", log_softmax}},
+    {"relu", {"Relu", relu}},
+    {"rms_norm", {"RMSNormalization (from opset 23)", rms_norm}},
+    {"scaled_dot_product_attention", {"Attention (from opset 23)", attention}},
+    {"sigmoid", {"Sigmoid", sigmoid}},
+    {"silu", {"Sigmoid, Mul", silu, true}},
+    {"softmax", {"Softmax", softmax}},
 };
 
 }  // namespace
 
-std::span<const Row> layer_rows() {
+std::span<const CompositeRow> composite_rows() {
   return kRows;
 }
 

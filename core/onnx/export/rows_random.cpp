@@ -63,19 +63,11 @@ bool randint(Line& l) {
   return give(l, philox_lines(l).randint(l.arg(2).i, l.arg(3).i));
 }
 
-constexpr Row kRows[] = {
-    {"prims.advance_random", "Add", advance},
-    {"prims.philox_normal", "BitShift, BitwiseXor, Mul", normal},
-    {"prims.philox_permutation", "", nullptr, false,
-     "the order of its rows is drawn word by word, as many as it takes"},
-    {"prims.philox_randint", "BitShift, BitwiseXor, Mul", randint},
-    {"prims.philox_uniform", "BitShift, BitwiseXor, Mul", uniform},
-};
-
 }  // namespace
 
-std::span<const Row> random_rows() {
-  return kRows;
-}
+const Row advance_random_row = {"Add", advance};
+const Row philox_normal_row = {"BitShift, BitwiseXor, Mul", normal};
+const Row philox_randint_row = {"BitShift, BitwiseXor, Mul", randint};
+const Row philox_uniform_row = {"BitShift, BitwiseXor, Mul", uniform};
 
 }  // namespace thunder::onnx_export

@@ -112,24 +112,18 @@ bool searchsorted(Line& l) {
   return true;
 }
 
-constexpr Row kRows[] = {
-    {"prims.amax", "ReduceMax", amax},
-    {"prims.amin", "ReduceMin", amin},
-    {"prims.argmax", "ArgMax", argmax},
-    {"prims.cumsum", "CumSum", cumsum},
-    {"prims.kthvalue", "TopK, Slice", kthvalue},
-    {"prims.median", "TopK, Slice", median},
-    {"prims.prod", "ReduceProd", prod},
-    {"prims.searchsorted", "Less, ReduceSum", searchsorted},
-    {"prims.sort", "TopK", sort},
-    {"prims.sum", "ReduceSum", sum},
-    {"prims.topk", "TopK", topk},
-};
-
 }  // namespace
 
-std::span<const Row> reduction_rows() {
-  return kRows;
-}
+const Row amax_row = {"ReduceMax", amax};
+const Row amin_row = {"ReduceMin", amin};
+const Row argmax_row = {"ArgMax", argmax};
+const Row cumsum_row = {"CumSum", cumsum};
+const Row kthvalue_row = {"TopK, Slice", kthvalue};
+const Row median_row = {"TopK, Slice", median};
+const Row prod_row = {"ReduceProd", prod};
+const Row searchsorted_row = {"Less, ReduceSum", searchsorted};
+const Row sort_row = {"TopK", sort};
+const Row sum_row = {"ReduceSum", sum};
+const Row topk_row = {"TopK", topk};
 
 }  // namespace thunder::onnx_export

@@ -158,25 +158,19 @@ bool barrier(Line& l) {
   return true;
 }
 
-constexpr Row kRows[] = {
-    {"prims.cat", "Concat", cat_all},
-    {"prims.diagonal", "Transpose, Reshape, Gather", diagonal},
-    {"prims.expand", "Expand", expand},
-    {"prims.flip", "Slice", flip},
-    {"prims.iota", "Range", iota},
-    {"prims.optimization_barrier", "none", barrier},
-    {"prims.pad", "Pad", pad},
-    {"prims.permute", "Transpose", permute},
-    {"prims.reshape", "Reshape", reshape},
-    {"prims.slice", "Slice", slice},
-    {"prims.slice_scatter", "Slice, Concat, Gather", slice_scatter},
-    {"prims.unfold", "Gather, Transpose", unfold},
-};
-
 }  // namespace
 
-std::span<const Row> shape_rows() {
-  return kRows;
-}
+const Row cat_row = {"Concat", cat_all};
+const Row diagonal_row = {"Transpose, Reshape, Gather", diagonal};
+const Row expand_row = {"Expand", expand};
+const Row flip_row = {"Slice", flip};
+const Row iota_row = {"Range", iota};
+const Row optimization_barrier_row = {"none", barrier};
+const Row pad_row = {"Pad", pad};
+const Row permute_row = {"Transpose", permute};
+const Row reshape_row = {"Reshape", reshape};
+const Row slice_row = {"Slice", slice};
+const Row slice_scatter_row = {"Slice, Concat, Gather", slice_scatter};
+const Row unfold_row = {"Gather, Transpose", unfold};
 
 }  // namespace thunder::onnx_export

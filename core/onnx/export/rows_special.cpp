@@ -1,4 +1,4 @@
-// Prims without an ONNX op: those composed of other ops, and those not supported, each with the reason.
+// Prims without an ONNX op: those composed of other ops, and those that other engines have, each with the reason.
 #include "onnx/export/rows.h"
 
 namespace thunder::onnx_export {
@@ -46,76 +46,27 @@ bool slogdet(Line& l) {
   return true;
 }
 
-constexpr Row unsupported(std::string_view op, std::string_view why) {
-  return {op, "", nullptr, false, why};
-}
 constexpr std::string_view kFunction = "ONNX has no such function", kScan = "ONNX has no such scan";
-// Those that say nothing of ONNX are so for OpenXLA, which has no rows of its own for them (openxla/rows.cpp).
-constexpr std::string_view kNoFunction = "no engine has such a function", kFactors = "no engine factors matrices so",
-                           kSolve = "no engine solves systems",
-                           kRanks = "no engine passes values between processes",
-                           kSeveral = "it is one pass that carries several sums along",
-                           kSteps = "it is computed step by step, as many as its numbers ask for";
-
-constexpr Row kRows[] = {
-    unsupported("prims.all_gather", kRanks),
-    unsupported("prims.all_reduce", kRanks),
-    unsupported("prims.all_to_all", kRanks),
-    unsupported("prims.axis_index", kRanks),
-    unsupported("prims.barrier", kRanks),
-    unsupported("prims.broadcast", kRanks),
-    unsupported("prims.cholesky", kFactors),
-    unsupported("prims.cofactors", kFactors),
-    unsupported("prims.ctc_loss", kSteps),
-    unsupported("prims.ctc_loss_backward", kSteps),
-    unsupported("prims.ctc_loss_curvature", kSteps),
-    unsupported("prims.cummax", kScan),
-    unsupported("prims.cummin", kScan),
-    unsupported("prims.cumprod", kScan),
-    unsupported("prims.cumprod_backward", kSeveral),
-    {"prims.det", "Det"},
-    unsupported("prims.digamma", kFunction),
-    unsupported("prims.eigh", kFactors),
-    {"prims.erfc", "Exp, Reciprocal, Where", erfc, true},
-    {"prims.erfcx", "Exp, Reciprocal, Where", erfcx, true},
-    unsupported("prims.erfinv", kFunction),
-    unsupported("prims.gcd", kSteps),
-    unsupported("prims.gamma", kSteps),
-    unsupported("prims.gamma_slope", kSteps),
-    unsupported("prims.grouped_matmul", "which rows a matrix multiplies depends on values"),
-    unsupported("prims.i0", kNoFunction),
-    unsupported("prims.i0e", kNoFunction),
-    unsupported("prims.i1", kNoFunction),
-    unsupported("prims.i1e", kFunction),
-    unsupported("prims.lgamma", kFunction),
-    unsupported("prims.log_ndtr", kNoFunction),
-    unsupported("prims.logcumsumexp", kScan),
-    unsupported("prims.logcumsumexp_backward", kSeveral),
-    unsupported("prims.matrix_exp", kSteps),
-    unsupported("prims.mode", "no engine counts equal elements along a dim"),
-    unsupported("prims.ndtri", kNoFunction),
-    unsupported("prims.nextafter", "ONNX has no op on the bits of reals"),
-    unsupported("prims.poisson", kSteps),
-    unsupported("prims.polygamma", kFunction),
-    unsupported("prims.ppermute", kRanks),
-    unsupported("prims.pvary", kRanks),
-    unsupported("prims.qr", kFactors),
-    unsupported("prims.reduce_scatter", kRanks),
-    unsupported("prims.shard", kRanks),
-    {"prims.slogdet", "Det, Log", slogdet},
-    unsupported("prims.solve", kSolve),
-    unsupported("prims.sort_rows", "engines sort numbers, not rows"),
-    unsupported("prims.svd", kFactors),
-    unsupported("prims.triangular_solve", kSolve),
-    unsupported("prims.view_dtype", "ONNX reads no bits as numbers of another dtype"),
-    unsupported("prims.wait", kRanks),
-    unsupported("prims.zeta", kFunction),
-};
 
 }  // namespace
 
-std::span<const Row> special_rows() {
-  return kRows;
-}
+const Row cholesky_row = {.why_not = "no engine factors matrices so"};
+const Row cummax_row = {.why_not = kScan};
+const Row cummin_row = {.why_not = kScan};
+const Row cumprod_row = {.why_not = kScan};
+const Row det_row = {"Det"};
+const Row digamma_row = {.why_not = kFunction};
+const Row erfc_row = {"Exp, Reciprocal, Where", erfc, true};
+const Row erfcx_row = {"Exp, Reciprocal, Where", erfcx, true};
+const Row erfinv_row = {.why_not = kFunction};
+const Row i1e_row = {.why_not = kFunction};
+const Row lgamma_row = {.why_not = kFunction};
+const Row logcumsumexp_row = {.why_not = kScan};
+const Row nextafter_row = {.why_not = "ONNX has no op on the bits of reals"};
+const Row polygamma_row = {.why_not = kFunction};
+const Row slogdet_row = {"Det, Log", slogdet};
+const Row triangular_solve_row = {.why_not = "no engine solves systems"};
+const Row view_dtype_row = {.why_not = "ONNX reads no bits as numbers of another dtype"};
+const Row zeta_row = {.why_not = kFunction};
 
 }  // namespace thunder::onnx_export

@@ -117,19 +117,13 @@ bool max_pool2d_backward(Line& l) {
   return true;
 }
 
-constexpr Row kRows[] = {
-    {"prims.conv2d", "Conv", conv2d},
-    {"prims.conv2d_input_grad", "ConvTranspose", conv2d_input_grad},
-    {"prims.conv2d_weight_grad", "Conv, Transpose", conv2d_weight_grad},
-    {"prims.matmul", "MatMul"},
-    {"prims.max_pool2d", "MaxPool, Mod", max_pool2d},
-    {"prims.max_pool2d_backward", "ScatterElements", max_pool2d_backward},
-};
-
 }  // namespace
 
-std::span<const Row> window_rows() {
-  return kRows;
-}
+const Row conv2d_row = {"Conv", conv2d};
+const Row conv2d_input_grad_row = {"ConvTranspose", conv2d_input_grad};
+const Row conv2d_weight_grad_row = {"Conv, Transpose", conv2d_weight_grad};
+const Row matmul_row = {"MatMul"};
+const Row max_pool2d_row = {"MaxPool, Mod", max_pool2d};
+const Row max_pool2d_backward_row = {"ScatterElements", max_pool2d_backward};
 
 }  // namespace thunder::onnx_export
