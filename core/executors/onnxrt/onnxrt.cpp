@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "executors/onnxrt/session.h"
 #include "executors/region_model.h"
+#include "ir/prim.h"
 #include "onnx/export/model.h"
 
 namespace thunder {
@@ -14,38 +15,22 @@ namespace {
 using onnxrt::Runtime;
 using onnxrt::Session;
 
-// Ops of ONNX without a CPU kernel in ONNX Runtime, powers of integers, which it computes in doubles, and signs of NaN,
-// which ONNX's ops do not tell.
+// Powers of integers, which it computes in doubles, and signs of NaN, which ONNX's ops do not tell.
 bool is_unsupported(const Node& n, const Store& store) {
-  constexpr std::array<std::string_view, 14> kNoF64 = {"gelu",
-                                                       "prims.acos",
-                                                       "prims.asin",
-                                                       "prims.atan",
-                                                       "prims.atan2",
-                                                       "prims.conv2d",
-                                                       "prims.conv2d_input_grad",
-                                                       "prims.conv2d_weight_grad",
-                                                       "prims.det",
-                                                       "prims.erf",
-                                                       "prims.erfc",
-                                                       "prims.erfcx",
-                                                       "prims.nonzero",
-                                                       "prims.slogdet"};
-  const std::string_view op = n.op->name();
-  DType first = DType::none;
-  for_each_value(n.args, [&](ValueId v) { first = first == DType::none ? store.type(v).dtype : first; });
-  if (op == "prims.signbit" || (op == "prims.pow" && is_integer(first))) return true;
-  return first == DType::f64 && std::find(kNoF64.begin(), kNoF64.end(), op) != kNoF64.end();
+  return n.op->id == Prim::signbit || (n.op->id == Prim::pow && is_integer(store.type(n.results[0]).dtype));
 }
 
-// Where ONNX Runtime's results differ from ONNX's: it orders NaN by where it stands in a row, makes other integers of
-// reals that are none, and adds and multiplies integers of 64 bits as doubles.
+// Where ONNX Runtime has no CPU kernel for doubles, or its results differ from ONNX's: it orders NaN by where it stands
+// in a row, makes other integers of reals that are none, and adds and multiplies integers of 64 bits as doubles.
 bool differs_from_ours(const onnx_export::Graph& graph, const onnx_export::GraphNode& n) {
+  constexpr std::array<std::string_view, 9> kNoF64 = {"Acos", "Asin", "Atan", "Conv",   "ConvTranspose",
+                                                      "Det",  "Erf",  "Gelu", "NonZero"};
   constexpr std::array<std::string_view, 6> kOrders = {"ArgMax", "ArgMin", "MaxPool", "ReduceMax", "ReduceMin", "TopK"};
   if (n.inputs.empty()) return false;
   const DType dtype = graph.dtype(n.inputs[0]);
   if (dtype == DType::i64) return n.op == "ReduceSum" || n.op == "ReduceProd";
   if (!is_real(dtype)) return false;
+  if (dtype == DType::f64 && std::find(kNoF64.begin(), kNoF64.end(), n.op) != kNoF64.end()) return true;
   if (n.op == "Cast") return is_integer(graph.dtype(n.outputs[0]));
   return std::find(kOrders.begin(), kOrders.end(), n.op) != kOrders.end();
 }
