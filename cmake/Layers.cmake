@@ -50,6 +50,10 @@ thunder_write_list(modules/kinds.inc THUNDER_MODULES_FILE ${stems})
 # One of these defines STEM_rows.
 thunder_list_stems(stems core/onnx/rows)
 thunder_write_list(onnx/rows.inc THUNDER_ONNX_ROWS ${stems})
+# One of these defines STEM_rules.
+thunder_list_stems(stems core/executors/cuda/rules)
+thunder_list_stems(others core/executors/cuda/attention)
+thunder_write_list(executors/cuda/rules.inc THUNDER_CUDA_RULES ${stems} ${others})
 
 # The prims by name, which everything that includes ir/prim.h waits for.
 set(prims ${CMAKE_BINARY_DIR}/generated/ir/prims.inc)

@@ -1,7 +1,7 @@
 // What fusion does not compute of integers, and other ops that went by way of the CPU (integers, draws, searches, concat, products, scans, alignments):
 // the CPU's bits, on the device.
-// covers: core/executors/cuda/alignments.cpp core/executors/cuda/concat.cpp core/executors/cuda/draws.cpp
-// covers: core/executors/cuda/integers.cpp core/executors/cuda/products.cpp core/executors/cuda/searches.cpp
+// covers: core/executors/cuda/rules/alignments.cpp core/executors/cuda/rules/concat.cpp core/executors/cuda/rules/draws.cpp
+// covers: core/executors/cuda/rules/integers.cpp core/executors/cuda/rules/products.cpp core/executors/cuda/rules/searches.cpp
 #include "cuda/cuda.h"
 
 namespace thunder::test {

@@ -1,7 +1,7 @@
 // sort, topk, kthvalue and median on the device (cuda's order, block_sort, selection, sorted_lines and ranks): the
 // places and values that the CPU gives, of lines of every length.
-// covers: core/executors/cuda/block_sort.cpp core/executors/cuda/cuda.cpp core/executors/cuda/order.cpp
-// covers: core/executors/cuda/permutations.cpp core/executors/cuda/ranks.cpp core/executors/cuda/selection.cpp
+// covers: core/executors/cuda/block_sort.cpp core/executors/cuda/cuda.cpp core/executors/cuda/rules/order.cpp
+// covers: core/executors/cuda/rules/permutations.cpp core/executors/cuda/rules/ranks.cpp core/executors/cuda/selection.cpp
 // covers: core/executors/cuda/sorted_lines.cpp
 #include <limits>
 

@@ -1,5 +1,5 @@
 // nonzero and what selects by masks on a device (places): the CPU's places, in its order.
-// covers: core/executors/cuda/places.cpp
+// covers: core/executors/cuda/rules/places.cpp
 #include "cuda/cuda.h"
 #include "tracer/eager.h"
 

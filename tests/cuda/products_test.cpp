@@ -1,7 +1,7 @@
 // Matrix products through cuBLASLt (cublaslt, product, library): every way in which operands lie. Constants of its headers are compared where
 // those are installed.
 // covers: core/executors/cuda/cublaslt/cublaslt.cpp core/executors/cuda/cublaslt/library.cpp
-// covers: core/executors/cuda/cublaslt/product.cpp core/executors/cuda/products.cpp
+// covers: core/executors/cuda/cublaslt/product.cpp core/executors/cuda/rules/products.cpp
 // covers: core/executors/cuda/cublaslt/linear.cpp
 #include "cuda/cuda.h"
 

@@ -1,6 +1,6 @@
 // Updates at places that many indices name, which are sorted first (updates, scatters, radix), give the CPU's bits; very
 // many at one place (runs), and reals in fixed point (scatters), its numbers, and the same bits each time.
-// covers: core/executors/cuda/radix.cpp core/executors/cuda/scatters.cpp core/executors/cuda/updates.cpp
+// covers: core/executors/cuda/radix.cpp core/executors/cuda/rules/scatters.cpp core/executors/cuda/rules/updates.cpp
 #include <algorithm>
 #include <cmath>
 #include <random>

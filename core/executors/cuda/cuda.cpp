@@ -1,7 +1,6 @@
 #include "executors/cuda/cuda.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 
 #include "base/text.h"
@@ -16,17 +15,16 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr int64_t kBlocksOfMultiprocessor = 16;
 
-std::array<std::span<const Rule>, 17> all_rules() {
-  return {fill_rules(),  indexed_rules(), update_rules(), scan_rules(), pool_rules(),   order_rules(),
-          integer_rules(), draw_rules(),  search_rules(), concat_rules(),   product_rules(),
-          scatter_rules(), permutation_rules(), rank_rules(), place_rules(), alignment_rules(),
-          attention_rules()};
-}
+const Rules* const kAllRules[] = {
+#define THUNDER_CUDA_RULES(file) &file##_rules,
+#include "executors/cuda/rules.inc"
+#undef THUNDER_CUDA_RULES
+};
 
 // The first one that takes it; null: none.
 const Rule* rule_of(const NodeView& view) {
-  for (std::span<const Rule> rules : all_rules())
-    for (const Rule& r : rules)
+  for (const Rules* rules : kAllRules)
+    for (const Rule& r : *rules)
       if (r.op == view.node.op->name() && (!r.takes || r.takes(view))) return &r;
   return nullptr;
 }
@@ -147,8 +145,8 @@ std::string describe_dim_size(size_t dim, Dim size) { return cat("dim ", dim, " 
 ExecutorDesc cuda_executor(Devices& devices) {
   ExecutorDesc d;
   d.name = "cuda";
-  for (std::span<const cuda_kernels::Rule> rules : cuda_kernels::all_rules())
-    for (const cuda_kernels::Rule& r : rules) d.ops.emplace_back(r.op);
+  for (const cuda_kernels::Rules* rules : cuda_kernels::kAllRules)
+    for (const cuda_kernels::Rule& r : *rules) d.ops.emplace_back(r.op);
   d.any_device = true;
   d.user = &devices;
   d.claim = cuda_kernels::claim;

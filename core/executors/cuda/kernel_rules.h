@@ -47,23 +47,11 @@ struct Rule {
   std::string (*constants)(const NodeView&) = nullptr;
 };
 
-std::span<const Rule> fill_rules();
-std::span<const Rule> indexed_rules();
-std::span<const Rule> update_rules();
-std::span<const Rule> scan_rules();
-std::span<const Rule> pool_rules();
-std::span<const Rule> order_rules();
-std::span<const Rule> integer_rules();
-std::span<const Rule> draw_rules();
-std::span<const Rule> search_rules();
-std::span<const Rule> scatter_rules();
-std::span<const Rule> concat_rules();
-std::span<const Rule> product_rules();
-std::span<const Rule> permutation_rules();
-std::span<const Rule> rank_rules();
-std::span<const Rule> place_rules();
-std::span<const Rule> alignment_rules();
-std::span<const Rule> attention_rules();
+// A file of rules/ defines FILE_rules; nothing else has to name it.
+using Rules = std::span<const Rule>;
+#define THUNDER_CUDA_RULES(file) extern const Rules file##_rules;
+#include "executors/cuda/rules.inc"
+#undef THUNDER_CUDA_RULES
 
 // The sizes of a dense tensor as [outer, size, inner] around one of its dims.
 struct DimSizes {

@@ -187,6 +187,6 @@ bool is_faster_than_library(const NodeView& view) {
          is_at_most(elements(Shape(q.begin(), q.end() - 1)), kMostRows);
 }
 
-std::span<const Rule> attention_rules() { return kRules; }
+extern const Rules one_query_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

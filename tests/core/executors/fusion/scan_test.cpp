@@ -1,5 +1,5 @@
 // Sums that run along an axis, inside a kernel.
-// covers: core/executors/cuda/scans.cpp
+// covers: core/executors/cuda/rules/scans.cpp
 #include "core/executors/fusion/support.h"
 
 namespace thunder::fusion {

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "executors/cuda/update_text.h"
+#include "ir/prim.h"
 #include "tensor/transfer.h"
 
 namespace thunder::cuda_kernels {
@@ -180,16 +181,17 @@ bool takes_few_put(const NodeView& view) {
   { kRadixSteps[0], kRadixSteps[1], "apply_updates", "sum_parts", "join_parts", "add_integers", "clear_last", \
     "find_last", "put_last" }
 constexpr Rule kRules[] = {
-    {"prims.take_add", takes_few_added, kFewUpdates, first_input_dtype, describe_arg_dim, run_take_add, kStrided},
-    {"prims.take_add", takes_take_add, kManyUpdates, first_input_dtype, describe_arg_dim, run_take_add, kStrided,
+    {name(Prim::take_add), takes_few_added, kFewUpdates, first_input_dtype, describe_arg_dim, run_take_add, kStrided},
+    {name(Prim::take_add), takes_take_add, kManyUpdates, first_input_dtype, describe_arg_dim, run_take_add, kStrided,
      take_add_scratch, THUNDER_UPDATE_STEPS},
-    {"prims.index_put", takes_few_put, kFewUpdates, first_input_dtype, describe_indexed_dims, run_index_put, kStrided},
-    {"prims.index_put", takes_index_put, kManyUpdates, first_input_dtype, describe_indexed_dims, run_index_put,
+    {name(Prim::index_put), takes_few_put, kFewUpdates, first_input_dtype, describe_indexed_dims, run_index_put,
+     kStrided},
+    {name(Prim::index_put), takes_index_put, kManyUpdates, first_input_dtype, describe_indexed_dims, run_index_put,
      kStrided, index_put_scratch, THUNDER_UPDATE_STEPS},
 };
 
 }  // namespace
 
-std::span<const Rule> update_rules() { return kRules; }
+extern const Rules updates_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

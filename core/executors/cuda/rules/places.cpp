@@ -1,5 +1,6 @@
 // nonzero: each part of the elements is counted, then written behind those of the parts before it.
 #include "executors/cuda/block_scan.h"
+#include "ir/prim.h"
 
 namespace thunder::cuda_kernels {
 namespace {
@@ -93,11 +94,12 @@ Status* run_places(const CompiledNode& kernel, const Launch& l) {
   return kernel.launch(parts, true, writing, 2);
 }
 
-constexpr Rule kRules[] = {{.op = "prims.nonzero", .takes = takes_places, .text = kPlaces, .element = first_input_dtype,
-                            .run = run_places, .scratch = places_scratch, .others = {"scan_totals", "write_places"}}};
+constexpr Rule kRules[] = {{.op = name(Prim::nonzero), .takes = takes_places, .text = kPlaces,
+                            .element = first_input_dtype, .run = run_places,
+                            .scratch = places_scratch, .others = {"scan_totals", "write_places"}}};
 
 }  // namespace
 
-std::span<const Rule> place_rules() { return kRules; }
+extern const Rules places_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

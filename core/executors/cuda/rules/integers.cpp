@@ -1,5 +1,6 @@
 // Elementwise functions of integers outside of fusion's regions: divisions, which refuse a zero, and functions of bits.
 #include "executors/cuda/indices.h"
+#include "ir/prim.h"
 
 namespace thunder::cuda_kernels {
 namespace {
@@ -64,17 +65,17 @@ constexpr Rule division_rule(std::string_view op, const char* text) {
 }
 
 constexpr Rule kRules[] = {
-    division_rule("prims.div", kDiv),
-    division_rule("prims.fmod", kFmod),
-    bitwise_rule("prims.bitwise_and", kAnd),
-    bitwise_rule("prims.bitwise_or", kOr),
-    bitwise_rule("prims.bitwise_xor", kXor),
-    bitwise_rule("prims.bitwise_left_shift", kLeft, has_integers),
-    bitwise_rule("prims.bitwise_right_shift", kRight, has_integers),
+    division_rule(name(Prim::div), kDiv),
+    division_rule(name(Prim::fmod), kFmod),
+    bitwise_rule(name(Prim::bitwise_and), kAnd),
+    bitwise_rule(name(Prim::bitwise_or), kOr),
+    bitwise_rule(name(Prim::bitwise_xor), kXor),
+    bitwise_rule(name(Prim::bitwise_left_shift), kLeft, has_integers),
+    bitwise_rule(name(Prim::bitwise_right_shift), kRight, has_integers),
 };
 
 }  // namespace
 
-std::span<const Rule> integer_rules() { return kRules; }
+extern const Rules integers_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

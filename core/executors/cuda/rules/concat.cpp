@@ -1,5 +1,6 @@
 // cat of more operands than a kernel of fusion has: a copy of each.
 #include "executors/cuda/kernel_rules.h"
+#include "ir/prim.h"
 #include "tensor/transfer.h"
 
 namespace thunder::cuda_kernels {
@@ -21,10 +22,10 @@ Status* run_cat(const CompiledNode& kernel, const Launch& l) {
 }
 
 constexpr Rule kRules[] = {
-    {.op = "prims.cat", .run = run_cat, .flags = kStrided}};
+    {.op = name(Prim::cat), .run = run_cat, .flags = kStrided}};
 
 }  // namespace
 
-std::span<const Rule> concat_rules() { return kRules; }
+extern const Rules concat_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

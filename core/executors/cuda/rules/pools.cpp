@@ -2,6 +2,7 @@
 // windows overlap, and what is added to one pixel must be added in a fixed order.
 #include "base/text.h"
 #include "executors/cuda/kernel_rules.h"
+#include "ir/prim.h"
 #include "ops/pair.h"
 
 namespace thunder::cuda_kernels {
@@ -106,12 +107,12 @@ std::vector<std::string> describe_pixel_count(const NodeView& view) {
 }
 
 constexpr Rule kRules[] = {
-    {"prims.max_pool2d", takes_pool, kPool, first_input_dtype, nullptr, run_pool},
-    {"prims.max_pool2d_backward", nullptr, kPoolGrad, first_input_dtype, describe_pixel_count, run_pool_grad},
+    {name(Prim::max_pool2d), takes_pool, kPool, first_input_dtype, nullptr, run_pool},
+    {name(Prim::max_pool2d_backward), nullptr, kPoolGrad, first_input_dtype, describe_pixel_count, run_pool_grad},
 };
 
 }  // namespace
 
-std::span<const Rule> pool_rules() { return kRules; }
+extern const Rules pools_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

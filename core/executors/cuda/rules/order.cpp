@@ -6,6 +6,7 @@
 
 #include "executors/cuda/block_sort.h"
 #include "executors/cuda/selection.h"
+#include "ir/prim.h"
 
 namespace thunder::cuda_kernels {
 namespace {
@@ -153,7 +154,7 @@ Status* run_topk(const CompiledNode& kernel, const Launch& l) {
 }
 
 constexpr Rule kRules[] = {
-    {.op = "prims.sort",
+    {.op = name(Prim::sort),
      .takes = takes<sort_scratch>,
      .text = kSort.data(),
      .element = first_input_dtype,
@@ -161,7 +162,7 @@ constexpr Rule kRules[] = {
      .scratch = sort_scratch,
      .others = {"keys_of_lines", kRadixSteps[0], kRadixSteps[1], "take_sorted", kBlockSortSteps[0],
                 kBlockSortSteps[1]}},
-    {.op = "prims.topk",
+    {.op = name(Prim::topk),
      .takes = takes<topk_scratch>,
      .text = kTopk.data(),
      .element = first_input_dtype,
@@ -173,6 +174,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> order_rules() { return kRules; }
+extern const Rules order_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

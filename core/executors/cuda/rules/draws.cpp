@@ -1,5 +1,6 @@
 // Random numbers other than uniform reals, from the same bits as on the CPU: philox() of loops/cuda/prelude.h.
 #include "executors/cuda/kernel_rules.h"
+#include "ir/prim.h"
 
 namespace thunder::cuda_kernels {
 namespace {
@@ -110,12 +111,12 @@ Status* run_integers(const CompiledNode& kernel, const Launch& l) {
 }
 
 constexpr Rule kRules[] = {
-    {.op = "prims.philox_normal", .text = kNormal, .element = first_result_dtype, .run = run_normal},
-    {.op = "prims.philox_randint", .text = kIntegers, .element = first_result_dtype, .run = run_integers},
+    {.op = name(Prim::philox_normal), .text = kNormal, .element = first_result_dtype, .run = run_normal},
+    {.op = name(Prim::philox_randint), .text = kIntegers, .element = first_result_dtype, .run = run_integers},
 };
 
 }  // namespace
 
-std::span<const Rule> draw_rules() { return kRules; }
+extern const Rules draws_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

@@ -1,5 +1,6 @@
 // Tensors that are filled with one number.
 #include "executors/cuda/kernel_rules.h"
+#include "ir/prim.h"
 
 namespace thunder::cuda_kernels {
 namespace {
@@ -23,10 +24,10 @@ Status* run_full(const CompiledNode& kernel, const Launch& l) {
   return kernel.launch(count, false, parameters);
 }
 
-constexpr Rule kRules[] = {{"prims.full", nullptr, kFull, first_result_dtype, nullptr, run_full}};
+constexpr Rule kRules[] = {{name(Prim::full), nullptr, kFull, first_result_dtype, nullptr, run_full}};
 
 }  // namespace
 
-std::span<const Rule> fill_rules() { return kRules; }
+extern const Rules fills_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

@@ -1,6 +1,7 @@
 // kthvalue and median: a block finds the element of a line that has a rank in its order, one digit of its key after the
 // other, and its place among those of equal keys. Very long lines are sorted.
 #include "executors/cuda/sorted_lines.h"
+#include "ir/prim.h"
 
 namespace thunder::cuda_kernels {
 namespace {
@@ -118,12 +119,12 @@ Status* run_median(const CompiledNode& kernel, const Launch& l) {
 #define THUNDER_RANK_STEPS \
   { "keys_of_lines", kRadixSteps[0], kRadixSteps[1], "take_rank" }
 constexpr Rule kRules[] = {
-    {"prims.kthvalue", takes, kRank, first_input_dtype, nullptr, run_kthvalue, 0, scratch, THUNDER_RANK_STEPS},
-    {"prims.median", takes, kRank, first_input_dtype, nullptr, run_median, 0, scratch, THUNDER_RANK_STEPS},
+    {name(Prim::kthvalue), takes, kRank, first_input_dtype, nullptr, run_kthvalue, 0, scratch, THUNDER_RANK_STEPS},
+    {name(Prim::median), takes, kRank, first_input_dtype, nullptr, run_median, 0, scratch, THUNDER_RANK_STEPS},
 };
 
 }  // namespace
 
-std::span<const Rule> rank_rules() { return kRules; }
+extern const Rules ranks_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

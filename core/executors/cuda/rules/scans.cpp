@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "executors/cuda/block_scan.h"
+#include "ir/prim.h"
 
 namespace thunder::cuda_kernels {
 namespace {
@@ -212,16 +213,18 @@ bool has_numbers(const NodeView& view) { return first_input_dtype(view) != DType
 
 #define THUNDER_FOLD_STEPS {"scan_totals", "fold_parts"}
 constexpr Rule kRules[] = {
-    {"prims.cumsum", has_numbers, kSum, first_input_dtype, nullptr, run_scan, 0, fold_scratch, THUNDER_FOLD_STEPS},
-    {"prims.cumprod", has_numbers, kProduct, first_input_dtype, nullptr, run_scan, 0, fold_scratch, THUNDER_FOLD_STEPS},
-    {"prims.prod", has_numbers, kProduct, first_input_dtype, nullptr, run_prod, 0, fold_scratch, THUNDER_FOLD_STEPS},
-    {"prims.logcumsumexp", nullptr, kLogSum, first_input_dtype, nullptr, run_log_sum},
-    {"prims.cummax", nullptr, kExtremum, first_input_dtype, nullptr, run_extremum<1>},
-    {"prims.cummin", nullptr, kExtremum, first_input_dtype, nullptr, run_extremum<0>},
+    {name(Prim::cumsum), has_numbers, kSum, first_input_dtype, nullptr, run_scan, 0, fold_scratch, THUNDER_FOLD_STEPS},
+    {name(Prim::cumprod), has_numbers, kProduct, first_input_dtype, nullptr, run_scan, 0, fold_scratch,
+     THUNDER_FOLD_STEPS},
+    {name(Prim::prod), has_numbers, kProduct, first_input_dtype, nullptr, run_prod, 0, fold_scratch,
+     THUNDER_FOLD_STEPS},
+    {name(Prim::logcumsumexp), nullptr, kLogSum, first_input_dtype, nullptr, run_log_sum},
+    {name(Prim::cummax), nullptr, kExtremum, first_input_dtype, nullptr, run_extremum<1>},
+    {name(Prim::cummin), nullptr, kExtremum, first_input_dtype, nullptr, run_extremum<0>},
 };
 
 }  // namespace
 
-std::span<const Rule> scan_rules() { return kRules; }
+extern const Rules scans_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

@@ -1,5 +1,6 @@
 // searchsorted: a binary search for each element, in one sequence or in one for each line.
 #include "executors/cuda/kernel_rules.h"
+#include "ir/prim.h"
 
 namespace thunder::cuda_kernels {
 namespace {
@@ -34,10 +35,10 @@ Status* run_search(const CompiledNode& kernel, const Launch& l) {
 }
 
 constexpr Rule kRules[] = {
-    {.op = "prims.searchsorted", .text = kSearch, .element = first_input_dtype, .run = run_search}};
+    {.op = name(Prim::searchsorted), .text = kSearch, .element = first_input_dtype, .run = run_search}};
 
 }  // namespace
 
-std::span<const Rule> search_rules() { return kRules; }
+extern const Rules searches_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

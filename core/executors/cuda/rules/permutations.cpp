@@ -1,6 +1,7 @@
 // Random permutations of the words that the CPU draws (ops/defs/permutation_prims.cpp): numbers are sorted into bins at
 // random, and a block shuffles each.
 #include "executors/cuda/radix.h"
+#include "ir/prim.h"
 
 namespace thunder::cuda_kernels {
 namespace {
@@ -110,12 +111,12 @@ Status* run(const CompiledNode& kernel, const Launch& l) {
 }
 
 constexpr Rule kRules[] = {
-    {.op = "prims.philox_permutation", .takes = takes, .text = kPermutation, .element = first_result_dtype, .run = run,
-     .scratch = scratch, .others = {"keys_of_bins", kRadixSteps[0], kRadixSteps[1]}},
+    {.op = name(Prim::philox_permutation), .takes = takes, .text = kPermutation, .element = first_result_dtype,
+     .run = run, .scratch = scratch, .others = {"keys_of_bins", kRadixSteps[0], kRadixSteps[1]}},
 };
 
 }  // namespace
 
-std::span<const Rule> permutation_rules() { return kRules; }
+extern const Rules permutations_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "executors/cuda/indices.h"
+#include "ir/prim.h"
 
 namespace thunder::cuda_kernels {
 namespace {
@@ -38,11 +39,11 @@ Status* run_index(const CompiledNode& kernel, const Launch& l) {
   return kernel.launch(count * a.inner, false, parameters);
 }
 constexpr Rule kRules[] = {
-    {"prims.index", takes_index, kIndex, first_input_dtype, describe_indexed_dims, run_index},
+    {name(Prim::index), takes_index, kIndex, first_input_dtype, describe_indexed_dims, run_index},
 };
 
 }  // namespace
 
-std::span<const Rule> indexed_rules() { return kRules; }
+extern const Rules indexed_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

@@ -1,5 +1,6 @@
 // matmul of integers, which cuBLASLt has not: tiles of 64 x 64, by way of shared memory.
 #include "executors/cuda/kernel_rules.h"
+#include "ir/prim.h"
 
 namespace thunder::cuda_kernels {
 namespace {
@@ -70,7 +71,7 @@ Status* run_matmul(const CompiledNode& kernel, const Launch& l) {
   return kernel.launch(m.tiles[0] * m.tiles[1], true, parameters);
 }
 
-constexpr Rule kRules[] = {{.op = "prims.matmul",
+constexpr Rule kRules[] = {{.op = name(Prim::matmul),
                             .takes = has_integer_matrices,
                             .text = kMatmul,
                             .element = first_input_dtype,
@@ -79,6 +80,6 @@ constexpr Rule kRules[] = {{.op = "prims.matmul",
 
 }  // namespace
 
-std::span<const Rule> product_rules() { return kRules; }
+extern const Rules products_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

@@ -1,6 +1,7 @@
 // ctc_loss: a block goes through the steps of a sequence, its threads through the states that alignments may be in.
 #include "base/text.h"
 #include "executors/cuda/kernel_rules.h"
+#include "ir/prim.h"
 
 namespace thunder::cuda_kernels {
 namespace {
@@ -80,7 +81,7 @@ Status* run_ctc_loss(const CompiledNode& kernel, const Launch& l) {
 }
 
 constexpr Rule kRules[] = {
-    {.op = "prims.ctc_loss",
+    {.op = name(Prim::ctc_loss),
      .text = kLoss,
      .element = first_input_dtype,
      .checked = describe_lengths,
@@ -89,6 +90,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> alignment_rules() { return kRules; }
+extern const Rules alignments_rules = kRules;
 
 }  // namespace thunder::cuda_kernels

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "executors/cuda/scatter_text.h"
+#include "ir/prim.h"
 
 namespace thunder::cuda_kernels {
 namespace {
@@ -157,14 +158,14 @@ Status* run_reduce(const CompiledNode& kernel, const Launch& l) {
 #define THUNDER_SCATTER_STEPS { kRadixSteps[0], kRadixSteps[1], "join_elements", "sum_parts", \
     "join_parts", "add_integers", "find_extremes", "raise_exponents", "add_in_units", "put_sums", "add_lines" }
 constexpr Rule kRules[] = {
-    {"prims.scatter_add", takes, kScatter, first_input_dtype, describe_arg_dim, run_add, 0, scratch_of_add,
+    {name(Prim::scatter_add), takes, kScatter, first_input_dtype, describe_arg_dim, run_add, 0, scratch_of_add,
      THUNDER_SCATTER_STEPS},
-    {"prims.scatter_reduce", takes, kScatter, first_input_dtype, describe_arg_dim, run_reduce, 0, scratch_of_reduce,
+    {name(Prim::scatter_reduce), takes, kScatter, first_input_dtype, describe_arg_dim, run_reduce, 0, scratch_of_reduce,
      THUNDER_SCATTER_STEPS},
 };
 
 }  // namespace
 
-std::span<const Rule> scatter_rules() { return kRules; }
+extern const Rules scatters_rules = kRules;
 
 }  // namespace thunder::cuda_kernels
