@@ -45,6 +45,8 @@ CASES = (
     ({"core/base/status.cpp": '#include "status.h"\n'}, 'write it as "layer/..."'),
     ({"core/base/status.cpp": "#include <base/status.h>\n"}, "go in quotes"),
     ({"core/base/status.cpp": '#include "thunder.h"\n'}, "neither the C API nor a language"),
+    ({"core/base/status.cpp": 'bool adds = name == "prims.add";\n'}, "write Prim::add"),
+    ({"core/ops/defs/sub.cpp": 'Var x = apply("prims.add");\n', **covered("core/ops/defs/sub.cpp")}, None),
     ({"core/base/status.cpp": "int x;\n" * 300}, None),
     ({"core/base/status.cpp": "int x;\n" * 301}, "301 lines; 300 is the limit"),
     ({"tests/core/base/status_test.cpp": "int x;\n" * 601}, "601 lines; 600 is the limit"),

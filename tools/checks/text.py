@@ -1,4 +1,5 @@
-"""Text that must not be in the tree: promises without a number, places and names of one machine, names of commits in prose, and long lines."""
+"""Text that must not be in the tree: promises without a number, places and names of one machine, names of commits in prose, names
+of prims outside of their rows, and long lines."""
 import re
 
 COLUMNS = 120  # of a line in core and capi
@@ -11,6 +12,9 @@ RULES = (
     (re.compile(r"(?<![\d.])(?:10\.\d+|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.\d{1,3}\.\d{1,3}(?![\d.])"),
      "a private address"),
 )
+
+# The compiler does not see that such a name is misspelt, nor who compares with it.
+PRIM = re.compile(r'"prims\.(\w+)')
 
 # A commit's name says nothing to a reader of a page: the date and the log of what was measured do.
 COMMIT = re.compile(r"(?<![\w./#-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])")
@@ -33,6 +37,9 @@ def check(tree):
             check_prose(tree, path)
         strict = path.startswith(("core/", "capi/")) and path.endswith((".cpp", ".h"))
         for number, line in enumerate(tree.lines(path), 1):
+            prim = strict and not path.startswith("core/ops/defs/") and PRIM.search(line)
+            if prim:
+                tree.fail(path, f"a prim by its name as text; write Prim::{prim[1]} (core/ir/prim.h)", number)
             if strict and len(line) > COLUMNS:
                 tree.fail(path, f"the line has {len(line)} columns; {COLUMNS} is the limit", number)
             for pattern, message in RULES:
