@@ -31,7 +31,7 @@ constexpr PyTorchName kNames[] = {
     {"generator", ""}, {"get_default_dtype", ""}, {"get_num_threads", ""}, {"get_parameter", ""},
     {"get_submodule", ""}, {"grad_fn", "nothing: grad_of differentiates what a compiled function records"},
     {"hub", "load_state_dict of weights that were saved as safetensors"},
-    {"igamma", ""}, {"imag", ""},
+    {"imag", ""},
     {"inference_mode", "nothing: only compiled functions and tapes record"},
     {"inplace", "nothing: a compiled program reuses memory by itself"},
     {"is_cuda", ""}, {"is_floating_point", ""},

@@ -3137,6 +3137,26 @@ static inline thunder_tensor *th_at_full_like_opt(const char *where, thunder_sco
 }
 #define th_full_like_opt(...) th_at_full_like_opt(THUNDER_HERE, __VA_ARGS__)
 
+/* gammainc(tensor input, tensor other) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_gammainc(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "gammainc", a, 2, NULL, &r, 1, where);
+}
+#define th_gammainc(...) th_at_gammainc(THUNDER_HERE, __VA_ARGS__)
+
+/* gammaincc(tensor input, tensor other) -> tensor
+ * Another name. */
+static inline thunder_tensor *th_at_gammaincc(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "gammaincc", a, 2, NULL, &r, 1, where);
+}
+#define th_gammaincc(...) th_at_gammaincc(THUNDER_HERE, __VA_ARGS__)
+
 /* gammaln(tensor input) -> tensor
  * Another name. */
 static inline thunder_tensor *th_at_gammaln(const char *where, thunder_scope *s, thunder_tensor *input)
@@ -3681,6 +3701,40 @@ static inline thunder_tensor *th_at_i1e_(const char *where, thunder_scope *s, th
     return thunder_op_invoke(s, "i1e_", a, 1, NULL, &r, 1, where);
 }
 #define th_i1e_(...) th_at_i1e_(THUNDER_HERE, __VA_ARGS__)
+
+/* igamma(tensor input, tensor other) -> tensor
+ * The lower regularised incomplete gamma function: the share of a gamma distribution of shape input that is below other. */
+static inline thunder_tensor *th_at_igamma(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "igamma", a, 2, NULL, &r, 1, where);
+}
+#define th_igamma(...) th_at_igamma(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_igamma_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "igamma_", a, 2, NULL, &r, 1, where);
+}
+#define th_igamma_(...) th_at_igamma_(THUNDER_HERE, __VA_ARGS__)
+
+/* igammac(tensor input, tensor other) -> tensor
+ * The upper regularised incomplete gamma function: 1 - igamma(input, other), without its cancellation. */
+static inline thunder_tensor *th_at_igammac(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "igammac", a, 2, NULL, &r, 1, where);
+}
+#define th_igammac(...) th_at_igammac(THUNDER_HERE, __VA_ARGS__)
+static inline thunder_tensor *th_at_igammac_(const char *where, thunder_scope *s, thunder_tensor *input, thunder_tensor *other)
+{
+    const thunder_any a[2] = { thunder_any_tensor(input), thunder_any_tensor(other) };
+    thunder_tensor *r = NULL;
+    return thunder_op_invoke(s, "igammac_", a, 2, NULL, &r, 1, where);
+}
+#define th_igammac_(...) th_at_igammac_(THUNDER_HERE, __VA_ARGS__)
 
 /* im2col(tensor input, int[] kernel_size, int[] dilation=[1], int[] padding=[0], int[] stride=[1]) -> tensor
  * The windows of an image as columns: torch.nn.functional.unfold. */

@@ -30,6 +30,12 @@ double zeta(double s, double q) {
   const double a = q + kTerms;
   return sum + std::pow(a, 1 - s) / (s - 1) + 0.5 * std::pow(a, -s) + s / 12 * std::pow(a, -s - 1);
 }
+// By its power series, whose terms are all positive.
+double igamma(double a, double x) {
+  double sum = 0;
+  for (int k = 0; k < 150; k++) sum += std::pow(x, k + a) * std::exp(-x) / std::tgamma(a + k + 1);
+  return sum;
+}
 double polygamma(int n, double x) {
   if (n > 0) return (n % 2 ? 1 : -1) * std::tgamma(n + 1) * zeta(n + 1, x);
   double sum = 0;
@@ -85,6 +91,8 @@ constexpr OracleRow kRows[] = {
        int power = 0;
        return Arrays{map(a.tensor(0), [&](double x) { return std::frexp(x, &power); })[0], map(a.tensor(0), [&](double x) { return std::frexp(x, &power), static_cast<double>(power); })[0]};
      }},
+    row("igamma", [](double a, double x) { return igamma(a, x); }),
+    row("igammac", [](double a, double x) { return 1 - igamma(a, x); }),
     row("zeta", [](double x, double y) { return zeta(x, y); }),
     {"bitwise_not", [](const Arguments& a) {
        const bool truth = a.tensor(0).dtype == DType::boolean;

@@ -1,6 +1,7 @@
 // What fusion does not compute of integers, and other ops that went by way of the CPU (integers, draws, searches, concat, products, scans, alignments):
 // the CPU's bits, on the device.
 // covers: core/executors/cuda/rules/alignments.cpp core/executors/cuda/rules/concat.cpp core/executors/cuda/rules/draws.cpp
+// covers: core/executors/cuda/rules/incomplete_gamma.cpp
 // covers: core/executors/cuda/rules/integers.cpp core/executors/cuda/rules/products.cpp core/executors/cuda/rules/searches.cpp
 #include "cuda/cuda.h"
 
@@ -68,6 +69,15 @@ TEST_F(CudaIntegers, divided_by_zero_are_refused) {
       EXPECT_NE(std::string(e.what()).find("divided by zero"), std::string::npos) << e.what();
     }
   }
+}
+
+TEST_F(CudaIntegers, as_incomplete_gamma_functions_on_the_cpu) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16})
+    for (const char* name : {"igamma", "igammac"})
+      agrees([=](Scope& s, const Values& in, Values& out) {
+        Tensor *a = op(s, "to", {any(in[0].tensor), as(dtype)}), *x = op(s, "to", {any(in[1].tensor), as(dtype)});
+        out.push(Ref<Tensor>(real(s, op(s, name, {any(a), any(x)}))));
+      }, {random({40, 1}, 1, 0.1, 30), random({33}, 2, 0.1, 40)}, {{"prims.igamma", "cuda"}}, 1e-6F);
 }
 
 // Repeated labels, empty targets, sequences that end early, and one that no alignment fits.
