@@ -68,5 +68,11 @@ if(TARGET thunder_python AND NOT THUNDER_SANITIZE)
     set_tests_properties(cuda_python_${name} PROPERTIES LABELS "cuda;python" TIMEOUT 300
                          ENVIRONMENT "${THUNDER_FAKE_CUDA};PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
   endforeach()
+  # Random programs on the stand-ins, beside the CPU: here each kernel takes the C++ compiler half a second.
+  add_test(NAME cuda_doors COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/doors/run --cuda --programs 8)
+  add_test(NAME cuda_doors_many COMMAND ${THUNDER_PYTHON} ${CMAKE_SOURCE_DIR}/tests/doors/run --cuda --programs 500 --first 1000 --jobs 2)
+  set_tests_properties(cuda_doors cuda_doors_many PROPERTIES LABELS "cuda;python" TIMEOUT 600
+                       ENVIRONMENT "${THUNDER_FAKE_CUDA};PYTHONPATH=${CMAKE_BINARY_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+  set_tests_properties(cuda_doors_many PROPERTIES LABELS "cuda;python;slow" TIMEOUT 7200)
 endif()
 set_tests_properties(cuda PROPERTIES LABELS cuda TIMEOUT 2400 ENVIRONMENT "${THUNDER_FAKE_CUDA}")

@@ -1,5 +1,6 @@
 """The ways to run a program, a row each: how, what of it cannot be told and why, and what it does not take and why."""
 import copy
+import types
 import typing
 
 import elsewhere
@@ -15,7 +16,8 @@ class Door(typing.NamedTuple):
     """open: see ways.py. calls: (size, place, whether the host changes before) of each. gradients: whether it gives them, beside a tape; only:
     those of "arguments", zeros where a tape has None, or of the "state" that is captured. beside: the door that is right, if not op by op.
     own: results have memory of their own, and keep what they were. whole: a call that fails has changed nothing. lacks: {observable: why it
-    is not compared}. refuses: (program -> whether it does not take it, why). theirs: a way whose differences are no fault of this one."""
+    is not compared}. refuses: (program -> whether it does not take it, why). theirs: a way whose differences are no fault of this one.
+    library: whose functions it runs, if not those of all. one_in: it takes one program in so many, where it starts other processes."""
     open: typing.Callable
     calls: list = SAME
     gradients: bool = False
@@ -26,7 +28,9 @@ class Door(typing.NamedTuple):
     lacks: dict = {}
     refuses: list = []
     theirs: typing.Callable = None
+    library: types.ModuleType = None
     slow: bool = False
+    one_in: int = 1
 
 
 # Errors that say what to write instead, where op by op computes: by a part of their text.
@@ -116,8 +120,8 @@ DOORS = {
     "saved": _compiled(ways.saved(), UNCHANGED, _COPIES, lacks=_OF_FILES, slow=True),
     "traced": _compiled(ways.traced, UNCHANGED, lacks=_OF_FILES, slow=True),
     "onnx": _compiled(ways.by_onnx, UNCHANGED, _WRITES, lacks=_OF_FILES, slow=True),
-    "exported as C": _compiled(elsewhere.as_c, UNCHANGED, _COPIES, _OF_SEEDS, lacks=_OF_FILES | _DENSE, slow=True),
-    "saved, from Lua": _compiled(elsewhere.by_lua, UNCHANGED, _COPIES, _OF_SEEDS, lacks=_OF_FILES | _DENSE, slow=True),
+    "exported as C": _compiled(elsewhere.as_c, UNCHANGED, _COPIES, _OF_SEEDS, lacks=_OF_FILES | _DENSE, slow=True, one_in=9),
+    "saved, from Lua": _compiled(elsewhere.by_lua, UNCHANGED, _COPIES, _OF_SEEDS, lacks=_OF_FILES | _DENSE, slow=True, one_in=9),
     "module copied": _eager(ways.with_state(copy.copy), refuses=[_NO_COPY]),
     "module deep copied": _eager(ways.with_state(copy.deepcopy)),
     "module loaded": _eager(ways.with_state(ways.loaded_state)),

@@ -1,4 +1,6 @@
 """What the harness asks of a library of tensors, of our package and of PyTorch alike."""
+import functools
+
 import numpy as np
 
 
@@ -13,18 +15,22 @@ def dtype(tensor):
 def array(tensor):
     """The elements, copied."""
     tensor = tensor.detach()
+    if tensor.is_cuda:
+        tensor = tensor.cpu()
     return np.array((tensor.float() if dtype(tensor) == "bfloat16" else tensor).numpy())
+
+
+@functools.lru_cache(None)
+def _offsets(shape, strides, width):
+    at = np.zeros(shape, np.int64)
+    for dim, (size, stride) in enumerate(zip(shape, strides)):
+        at += (np.arange(size) * (stride * width)).reshape([-1 if other == dim else 1 for other in range(len(shape))])
+    return at
 
 
 def addresses(tensor):
     """Where each element is."""
-    if not tensor.numel():
-        return np.zeros(tuple(tensor.shape), np.int64)
-    at = np.full(tuple(tensor.shape), tensor.data_ptr(), np.int64)
-    width = 2 if dtype(tensor) == "bfloat16" else np.dtype(dtype(tensor)).itemsize
-    for dim, (size, stride) in enumerate(zip(tensor.shape, tensor.stride())):
-        at += (np.arange(size) * (stride * width)).reshape([-1 if other == dim else 1 for other in range(tensor.ndim)])
-    return at
+    return _offsets(tuple(tensor.shape), tuple(tensor.stride()), tensor.element_size()) + tensor.data_ptr()
 
 
 def leaves(value):

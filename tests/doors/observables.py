@@ -1,4 +1,5 @@
 """All that can be told of a call from outside, a row each: how it is looked at, and how two looks at it are compared."""
+import functools
 import typing
 import warnings
 
@@ -19,10 +20,15 @@ class Look:
         self.library, self.module, self.arguments = library, module, arguments
         self.results, self.gradients, self.error, self.warnings = None, None, None, []
 
+    @functools.cached_property
     def captured(self):
         """Tensors that the program may write beside its arguments."""
         state = self.module["state"]
         return [self.module["captured"], state.weight, state.frozen, state.buffer, state.passing]
+
+    @functools.cached_property
+    def given(self):
+        return [*tensors(self.arguments), *self.captured]
 
 
 def _values(look):
@@ -38,22 +44,24 @@ def _strides(look):
     return [(tuple(one.stride()) if one.numel() > 1 else None) for one in tensors(look.results)]
 
 
+def _numbered(several):
+    """For each element of each the number of its place in memory, in the order in which places are first met: where two are one place, they
+    have the same."""
+    _, first, which = np.unique(np.concatenate([addresses(one).ravel() for one in several]), return_index=True, return_inverse=True)
+    order = np.empty_like(first)
+    order[np.argsort(first)] = np.arange(len(first))
+    return order[which]
+
+
 def _memory(look):
-    """For each element of arguments, captured tensors and results the number of its place in memory: where two have the same, they share it."""
-    places = [addresses(one) for one in (*tensors(look.arguments), *look.captured(), *tensors(look.results))]
-    numbers = {}
-    return [np.array([numbers.setdefault(at, len(numbers)) for at in one.ravel().tolist()]).reshape(one.shape)
-        for one in places]
+    """Which elements of arguments, captured tensors and results are one place."""
+    return _numbered([*look.given, *tensors(look.results)])
 
 
 def _own_memory(look):
     """The same of results that share nothing."""
-    numbers, made = _memory(Look(look.library, look.module, look.arguments)), []
-    first = 1 + max((int(one.max()) for one in numbers if one.size), default=-1)
-    for one in tensors(look.results):
-        made.append(np.arange(first, first + one.numel()).reshape(tuple(one.shape)))
-        first += one.numel()
-    return numbers + made
+    numbers = _numbered(look.given)
+    return np.concatenate([numbers, numbers.max() + 1 + np.arange(sum(one.numel() for one in tensors(look.results)))])
 
 
 def _dense(tensor):
@@ -65,7 +73,12 @@ def _dense(tensor):
 
 
 def _written(look):
-    return [array(one) for one in (*tensors(look.arguments), *look.captured())] + [look.module["array"].copy()]
+    return [array(one) for one in look.given] + [look.module["array"].copy()]
+
+
+def _written_with_a_gradient(look):
+    """Whether an argument or a captured tensor that requires a gradient was written."""
+    return any(one.requires_grad and difference(before, array(one), 0) for one, before in zip(look.given, look.before))
 
 
 def _host(look):
@@ -104,50 +117,61 @@ def _draws(look):
 
 
 class Observable(typing.NamedTuple):
-    """after: looked at after each call; at_end: when all are done; results: only of calls that give some."""
+    """at_end: looked at when all calls are done, not after each; results: only of calls that give some."""
     of: typing.Callable
     at_end: bool = False
     results: bool = True
 
 
+def _text(of, **named):
+    """One without arrays, which is compared as text: 1, 1.0 and True differ."""
+    return Observable(lambda look: repr(of(look)), **named)
+
+
 OBSERVABLES = {
     "error": Observable(_error, results=False),
-    "types": Observable(_types),
+    "types": _text(_types),
     "values": Observable(_values),
-    "strides": Observable(_strides),
+    "strides": _text(_strides),
     "memory": Observable(_memory),
     "written": Observable(_written, results=False),
-    "host": Observable(_host, results=False),
-    "attributes": Observable(_attributes, results=False),
+    "host": _text(_host, results=False),
+    "attributes": _text(_attributes, at_end=True, results=False),
     "gradients": Observable(_gradients),
-    "flags": Observable(lambda look: [one.requires_grad for one in tensors(look.results)]),
-    "warnings": Observable(lambda look: look.warnings, results=False),
-    "generator": Observable(_generator, results=False),
+    "flags": _text(lambda look: [one.requires_grad for one in tensors(look.results)]),
+    "warnings": _text(lambda look: look.warnings, results=False),
+    "generator": _text(_generator, results=False),
     "later": Observable(_later, at_end=True),
     "draws": Observable(_draws, at_end=True, results=False),
 }
 
-# What these would be where results have memory of their own, or nothing had happened: what doors have to show that say so.
-DERIVED = {
+# Of op by op, what these would be where results have memory of their own: what doors have to show that say so.
+OF_THE_RIGHT = {
     "own memory": Observable(_own_memory),
-    "own strides": Observable(lambda look: [(_dense(one) if one.numel() > 1 else None)
-    for one in tensors(look.results)]),
-    "own flags": Observable(lambda look: [False for _ in tensors(look.results)]),
-    "written before": Observable(lambda look: look.before, results=False),
-    "asking": Observable(lambda look: [one.requires_grad for one in (*tensors(look.arguments), *look.captured())]),
-    "generator before": Observable(lambda look: look.generator_before, results=False),
+    "own strides": _text(lambda look: [(_dense(one) if one.numel() > 1 else None) for one in tensors(look.results)]),
+    "own flags": _text(lambda look: [False for _ in tensors(look.results)]),
+    "written with a gradient": Observable(_written_with_a_gradient),
 }
 
+# Of a door, what was there before: where it is whole, a call that fails has changed nothing.
+OF_THE_DOOR = {
+    "written before": Observable(lambda look: look.before, results=False),
+    "generator before": _text(lambda look: look.generator_before, results=False),
+}
+DERIVED = OF_THE_RIGHT | OF_THE_DOOR
 
-def observe(run, module, library, calls):
-    """Runs the calls (sizes, place, whether the host changes before); {(call, observable): what was seen}. `run` gives (results, gradients)."""
+
+def observe(run, module, library, calls, wanted):
+    """Runs the calls (sizes, place, whether the host changes before); {(call, observable): what was seen} of `wanted`, rows by their names.
+    `run` gives (results, gradients)."""
     library.manual_seed(11)
     seen, looks = {}, []
     for number, (size, place, changes) in enumerate(calls):
         if changes:
             exec(module["CHANGE"], module)
         look = Look(library, module, module["arguments"](size, place, number))
-        look.before, look.generator_before = _written(look), _generator(look)
+        if not DERIVED.keys().isdisjoint(wanted):
+            look.before, look.generator_before = _written(look), _generator(look)
         with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
             warnings.simplefilter("always")
             try:
@@ -157,10 +181,10 @@ def observe(run, module, library, calls):
         look.warnings = sorted({f"{one.category.__name__}: {one.message}" for one in caught
             if _ONCE not in str(one.message)})
         looks.append(look)
-        for name, row in (OBSERVABLES | DERIVED).items():
+        for name, row in wanted.items():
             if not row.at_end and (look.error is None or not row.results):
                 seen[number, name] = row.of(look)
-    for name, row in OBSERVABLES.items():
+    for name, row in wanted.items():
         if row.at_end:
             for number, look in enumerate(looks if row.results else looks[-1:]):
                 if look.error is None or not row.results:
@@ -184,6 +208,8 @@ def difference(wanted, got, tolerance):
 def _of_arrays(wanted, got, tolerance):
     if wanted.shape != got.shape:
         return f"shape {got.shape}, right is {wanted.shape}"
+    if wanted.dtype == got.dtype and wanted.tobytes() == got.tobytes():
+        return None
     near = tolerance if wanted.dtype.kind == "f" else 0
     with np.errstate(all="ignore"):
         finite = np.abs(wanted[np.isfinite(wanted)]) if wanted.dtype.kind == "f" else np.abs(wanted.astype(np.float64))

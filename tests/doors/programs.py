@@ -1,5 +1,6 @@
 """Random programs: the text of a module with a function, the arguments that it is called with, what it captures and what of the host it
 reads. Our package and PyTorch both run it, as `lib`."""
+import functools
 import itertools
 import random
 import sys
@@ -89,6 +90,11 @@ def arguments(n, k, seed):
 _NUMBERS = itertools.count()
 
 
+@functools.lru_cache(16)
+def _code(text):
+    return compile(text, "program.py", "exec")
+
+
 class Program:
     """Arguments, lines of (kind, text), and the names that are returned."""
 
@@ -118,7 +124,7 @@ class Program:
         name = f"program_{next(_NUMBERS)}"
         sys.modules.pop(f"program_{int(name[8:]) - 8}", None)
         module = sys.modules[name] = types.ModuleType(name)
-        exec(compile(self.text(library.__name__), "program.py", "exec"), vars(module))
+        exec(_code(self.text(library.__name__)), vars(module))
         return vars(module)
 
 

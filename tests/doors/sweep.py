@@ -6,7 +6,7 @@ import numpy as np
 
 import programs
 from doors import EXPLAINED
-from observables import DERIVED, OBSERVABLES, TOLERANCE, difference, observe
+from observables import DERIVED, OBSERVABLES, OF_THE_DOOR, OF_THE_RIGHT, TOLERANCE, difference, observe
 
 # What stands for an observable where results have memory of their own, and where a call that fails has changed nothing.
 OWN = {"memory": "own memory", "later": "values", "strides": "own strides", "flags": "own flags"}
@@ -40,12 +40,6 @@ def _right(wanted, got, door, call, name):
     return wanted[call, name]
 
 
-def _writes_what_has_one(wanted, call):
-    """Whether an argument or a captured tensor that requires a gradient was written."""
-    return any(asks and difference(before, after, 0) for asks, before, after in zip(
-        wanted[call, "asking"], wanted[call, "written before"], wanted[call, "written"]))
-
-
 def differences(wanted, got, door, tolerance):
     """(call, observable, text) of each difference."""
     for call, name in got.seen:
@@ -53,7 +47,7 @@ def differences(wanted, got, door, tolerance):
             yield call, name, f"{got.seen[call, name]}, right is {wanted.seen[call, name]} ({'; '.join(map(str, got.errors[:1]))})"
         if name in DERIVED or name in door.lacks or door.whole and name == "draws" and wanted.errors:
             continue
-        if name == "gradients" and _writes_what_has_one(wanted.seen, call):
+        if name == "gradients" and wanted.seen[call, "written with a gradient"]:
             continue  # of what a tensor holds in the end, where PyTorch refuses the write
         if what := difference(_right(wanted.seen, got.seen, door, call, name), got.seen[call, name], tolerance):
             message = f" ({'; '.join(map(str, got.errors[:1]))})" if name == "error" else ""
@@ -67,11 +61,14 @@ class Sweep:
         self.library, self.doors, self.names = library, doors, names
         self.runs, self.refused, self.dropped = 0, collections.Counter(), 0
 
-    def look(self, program, door):
+    def look(self, program, door, derived=None):
         """What is seen of a program through a door."""
-        module = program.module(self.library)
+        if derived is None:
+            derived = OF_THE_DOOR if program.fails else {}
+        library = door.library or self.library
+        module = program.module(library)
         module["CHANGE"] = programs.CHANGE
-        return Seen(*observe(door.open(module["program"], module, self.library), module, self.library, door.calls))
+        return Seen(*observe(door.open(module["program"], module, library), module, library, door.calls, OBSERVABLES | derived))
 
     def oracle(self, door):
         return self.doors[door.beside or ("op by op on a tape" if door.gradients
@@ -89,11 +86,11 @@ class Sweep:
         seen = {}
         for name in names or self.names:
             door = self.doors[name]
-            if self._explained(name, program, None):
+            if seed % door.one_in or self._explained(name, program, None):
                 continue
             key = door.beside, door.gradients, tuple(door.calls)
             if key not in seen:
-                seen[key] = self.look(program, self.oracle(door))
+                seen[key] = self.look(program, self.oracle(door), OF_THE_RIGHT)
                 if seen[key].errors and not program.fails:
                     self.dropped += 1
                     return
