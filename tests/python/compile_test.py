@@ -235,6 +235,11 @@ class Gradients(unittest.TestCase):
         self.assertEqual((loss.item(), aux["x"].tolist()), (6, [2, 3]))
         self.assertEqual((gradients["w"].tolist(), gradients["b"].item()), ([2, 3], 1))
 
+    def test_aux_that_is_an_argument_is_that_argument(self):
+        x = th.ones(2).requires_grad_()
+        (_, aux), _ = th.value_and_grad(lambda x: ((x * x).sum(), (x, x[:1])), has_aux=True)(x)
+        self.assertEqual((aux[0] is x, aux[1].requires_grad), (True, False))
+
     def test_captured_tensors_by_wrt_and_on_a_tape(self):
         w = th.tensor([2.0])
         value, gradients = th.value_and_grad(lambda x: (w * x).sum(), wrt=[w])(th.tensor([3.0]))

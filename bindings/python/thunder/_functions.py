@@ -207,8 +207,15 @@ def value_and_grad(function, argnums=0, has_aux=False, *, wrt=None):
     """
     @functools.wraps(function)
     def both(*args, **named):
+        arguments = {}  # by the view that stands for one
+
+        def differentiable(value):
+            made = _differentiable(value)
+            if isinstance(value, Tensor):
+                arguments[id(made)] = value
+            return made
         with tape():
-            args = [_tree.tree_map(_differentiable, argument) for argument in args]
+            args = [_tree.tree_map(differentiable, argument) for argument in args]
             result = function(*args, **named)
             loss = result[0] if has_aux else result
             if not isinstance(loss, Tensor):
@@ -218,6 +225,7 @@ def value_and_grad(function, argnums=0, has_aux=False, *, wrt=None):
             gradients = grad_of(loss, _wanted(function, args, argnums) if wrt is None else wrt)
             if isinstance(gradients, list) and isinstance(argnums, tuple) and wrt is None:
                 gradients = tuple(gradients)
+        result = _tree.tree_map(lambda leaf: arguments.get(id(leaf), leaf), result)  # an argument comes back as itself
         return detached((result, gradients)) if _thunder._grad_detaches() else (result, gradients)
     return _traceback.covered(both)
 
