@@ -65,6 +65,8 @@ _NO_GRADIENT = (_no_gradient, "no argument requires a gradient")
 _BATCHES = (lambda program: "draw" in program.kinds or _writes_captured(program),
             "what a batch draws or writes into captured tensors is that of all examples")
 _COPIES = (_writes_captured, "captured tensors are in the file, where it writes them")
+_READS_WHAT_IT_WRITES = (lambda program: "read" in program.kinds and _writes_captured(program),
+    "a trace keeps the numbers that it read of captured tensors: check_trace finds that they change")
 _WRITES = (does("write", "writes captured", "draw", "no_grad"),
     "what a model writes, or its random state, are further inputs and outputs")
 _OF_SEEDS = (does("draw"), "C and Lua tell no state of the generator")
@@ -118,7 +120,7 @@ DOORS = {
     "vmap": Door(ways.batched(), lacks=_OF_BATCHES, refuses=[_BATCHES], slow=True),
     "compiled vmap": _compiled(ways.batched(True), SAME, _BATCHES, slow=True),
     "saved": _compiled(ways.saved(), UNCHANGED, _COPIES, lacks=_OF_FILES, slow=True),
-    "traced": _compiled(ways.traced, UNCHANGED, lacks=_OF_FILES, slow=True),
+    "traced": _compiled(ways.traced, UNCHANGED, _READS_WHAT_IT_WRITES, lacks=_OF_FILES, slow=True),
     "onnx": _compiled(ways.by_onnx, UNCHANGED, _WRITES, lacks=_OF_FILES, slow=True),
     "exported as C": _compiled(elsewhere.as_c, UNCHANGED, _COPIES, _OF_SEEDS, lacks=_OF_FILES | _DENSE, slow=True, one_in=9),
     "saved, from Lua": _compiled(elsewhere.by_lua, UNCHANGED, _COPIES, _OF_SEEDS, lacks=_OF_FILES | _DENSE, slow=True, one_in=9),

@@ -22,7 +22,7 @@ def _smaller(program):
         if len(program.results) > 1:
             yield Program(program.arguments, program.body, program.results[:at] + program.results[at + 1:],
                 program.fails)
-    for at in reversed(range(len(program.body))):
+    for at in reversed(range(len(program.body) - program.fails)):  # the last line is the one that fails
         yield from _without_line(program, at)
     for at, argument in enumerate(program.arguments):
         for plainer in (argument._replace(layout="{}"), argument._replace(dtype="float32"),
