@@ -107,6 +107,17 @@ TEST_F(CudaColumns, of_concatenated_parts_are_read_in_packs) {
     }, {random({500, first}, 1), random({500, 192 - first}, 2)});
 }
 
+// A pack that is read behind the middle alone is not there for what is chosen, element by element, before it.
+TEST_F(CudaColumns, of_which_a_part_in_the_middle_is_replaced_are_read_where_they_lie) {
+  for (const int64_t size : {12, 15, 18, 64, 66})
+    for (const int64_t at : {8, 9, 10})
+      agrees([=](Scope& s, const Values& in, Values& out) {
+        const Any x = any(in[0].tensor), from = Any::integer(at), to = Any::integer(at + 1), first = Any::integer(0);
+        Tensor* part = op(s, "neg", {any(op(s, "slice", {x, first, from, to}))});
+        out.push(Ref<Tensor>(op(s, "slice_scatter", {x, any(part), first, from, to})));
+      }, {random({size}, 1)});
+}
+
 // What is stored of one part alone, as the last state of an RNN, is computed elsewhere than where the part is chosen.
 TEST_F(CudaColumns, of_concatenated_parts_may_be_stored_too) {
   auto f = compile([this](Scope& s, const Values& in, Values& out) {

@@ -23,9 +23,9 @@ void Writer::store_in_intervals(const Output& s) {
       here += cat(here.empty() ? "" : " && ", index_[only.axis], " < ", cuts_.at({only.axis, only.end}));
   }
   line("if (", here.empty() ? "true" : here, ") {");
-  in_conditional_store_ = true;
+  const bool before = std::exchange(for_some_, true);
   in_own_scope([&] { store(s, emit_value(s.value)); });
-  in_conditional_store_ = false;
+  for_some_ = before;
 }
 
 void Writer::store(const Output& s, const std::string& v) {
@@ -68,12 +68,14 @@ void Writer::select(ExprId id, const std::string& variable) {
   const Expr& e = nest_.exprs[id];
   line(register_type_name(e.dtype), " ", variable, ";");
   const bool chosen = in_pack_ && uniform_selects_[id] && !(gathered_ & axis_bit(e.axis));
+  const bool before = std::exchange(for_some_, for_some_ || !chosen);
   for (int i : {0, 1}) {
     line(i          ? "else {"
          : chosen ? cat("if (first", id, ") {")
                   : cat("if (", index_[e.axis], " < ", cuts_.at({e.axis, e.bound}), ") {"));
     in_own_scope([&] { line(variable, " = ", emit_value(e.in[i]), ";"); });
   }
+  for_some_ = before;
 }
 
 std::string Writer::gather(ExprId id) {
@@ -83,9 +85,10 @@ std::string Writer::gather(ExprId id) {
   const std::string before = std::exchange(index_[e.axis], cat("at", id));
   const AxisSet outside = std::exchange(gathered_, gathered_ | axis_bit(e.axis));
   Memo others = std::exchange(gathers_, Memo(nest_.exprs.size()));
+  const bool some = std::exchange(for_some_, true);
   depth_++;
   const std::string found = emit_value(e.in[0]);
-  index_[e.axis] = before, gathered_ = outside, gathers_ = std::move(others);
+  index_[e.axis] = before, gathered_ = outside, gathers_ = std::move(others), for_some_ = some;
   return found;
 }
 
@@ -97,7 +100,7 @@ std::string Writer::expression_text(ExprId id) {
     const DType d = nest_.buffers[e.buffer];
     const std::string from =
         is_host_scalar(e.buffer) ? cat("(n.at + ", 2 * numbers_[e.buffer], ")") : cat("b.at[", e.buffer, "]");
-    const bool there = in_pack_ && loaded_[id] && !(in_conditional_store_ && guarded_[id]) && !(e.axes & gathered_);
+    const bool there = in_pack_ && loaded_[id] && !(for_some_ && guarded_[id]) && !(e.axes & gathered_);
     const std::string read =
         there ? cat("pack", id, keeps(Keep::registers, id) ? "[trip]" : "", ".at[v]")
               : cat("((const ", memory_type_name(d), "*)", from, ")[", offset_text(e.map), more, "]");

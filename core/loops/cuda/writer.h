@@ -113,7 +113,7 @@ class Writer {
   Memo row_, position_, gathers_;
   std::vector<bool> loaded_;     // by expression: a pack of it is there
   std::vector<bool> guarded_;    // by expression: its pack is there where selects choose it
-  bool in_conditional_store_ = false;  // within a store that has a condition of its own
+  bool for_some_ = false;        // within what only some elements of a pack need: by a condition, a select, an index
   std::vector<bool> of_columns_; // the same, before the loop down the columns
   std::vector<bool> uniform_selects_;  // by select: a variable says which operand it chooses for the pack
   bool columns_ = false;         // within a block that takes a tile of columns: sums are arrays, by element of the pack
