@@ -168,6 +168,16 @@ class Backward(unittest.TestCase):
         with self.assertRaisesRegex(th.Error, "has no gradient in its first argument"), th.tape():
             th.grad_of(f(x, w)[0].sum(), [x])
 
+    def test_a_call_that_fails_has_drawn_nothing(self):
+        def f(x, at):
+            x.detach().mul_(2)
+            return x * th.randperm(3), x.index_select(0, at)
+        compiled, before = th.compile(f), th.get_rng_state().tolist()
+        for x in (th.ones(3), th.ones(3).requires_grad_()):
+            with self.assertRaises(IndexError), th.tape():
+                compiled(x, th.tensor([99]))
+            self.assertEqual((th.get_rng_state().tolist(), x.tolist()), (before, [1, 1, 1]))
+
     def test_a_call_that_fails_has_written_nothing(self):
         def whole(x, w):
             x *= 2

@@ -1,5 +1,8 @@
 #include "jit/backward/apply.h"
 
+#include <array>
+#include <cstring>
+
 #include "base/text.h"
 #include "jit/backward/pair.h"
 #include "tracer/eager.h"
@@ -18,8 +21,7 @@ Values* copy_results(Scope& tape, Values* results) {
   return results;
 }
 
-
-// A call that fails has changed nothing, unless it may come in parts.
+// A call that fails has changed nothing, unless it may come in parts: it wrote nothing, and drew nothing.
 Values* run_on_tape(EagerScope& tape, const CompiledState& state, const Values& in) {
   if (!state.settings.fullgraph || state.settings.disable) return apply(tape, *state.function, in);
   struct Undoable {
@@ -28,8 +30,15 @@ Values* run_on_tape(EagerScope& tape, const CompiledState& state, const Values& 
     ~Undoable() { tape.end_undoable(); }
   };
   const Undoable call{tape};
+  Tensor& random = *state.context.random();
+  std::array<int64_t, 2> drawn;
+  std::memcpy(drawn.data(), random.data(), sizeof drawn);
   Values* const results = apply(tape, *state.function, in);
-  if (tape.status()) tape.undo_writes(call.mark);
+  if (!tape.status()) return results;
+  tape.undo_writes(call.mark);
+  if (std::memcmp(drawn.data(), random.data(), sizeof drawn) == 0) return results;
+  std::memcpy(random.data(), drawn.data(), sizeof drawn);
+  random.bump();
   return results;
 }
 
