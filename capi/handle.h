@@ -212,7 +212,8 @@ static_assert(same(THUNDER_NONE, ArgKind::none) && same(THUNDER_TENSOR, ArgKind:
 static_assert(same(THUNDER_OK, Code::ok) && same(THUNDER_INVALID_ARGUMENT, Code::invalid_argument) &&
               same(THUNDER_NOT_FOUND, Code::not_found) && same(THUNDER_OUT_OF_MEMORY, Code::out_of_memory) &&
               same(THUNDER_FAILED_PRECONDITION, Code::failed_precondition) &&
-              same(THUNDER_UNIMPLEMENTED, Code::unimplemented) && same(THUNDER_INTERNAL, Code::internal) &&
+              same(THUNDER_OUT_OF_RANGE, Code::out_of_range) && same(THUNDER_UNIMPLEMENTED, Code::unimplemented) &&
+              same(THUNDER_INTERNAL, Code::internal) &&
               same(THUNDER_DATA_LOST, Code::data_lost) && same(THUNDER_DECLINED, Code::declined) &&
               same(THUNDER_PROXY_HAS_NO_DATA, Code::proxy_has_no_data) && same(THUNDER_EXPIRED, Code::expired) &&
               same(THUNDER_CALLBACK, Code::callback) && same(THUNDER_BACKEND, Code::backend));

@@ -90,6 +90,7 @@ enum {
     THUNDER_NOT_FOUND = 5,           /* no op, kind, option, file or tensor has this name */
     THUNDER_OUT_OF_MEMORY = 8,
     THUNDER_FAILED_PRECONDITION = 9, /* right call, wrong moment */
+    THUNDER_OUT_OF_RANGE = 11,       /* the caller's mistake, too: there is no such index, or no such dim */
     THUNDER_UNIMPLEMENTED = 12,
     THUNDER_INTERNAL = 13,           /* our mistake: please report it */
     THUNDER_UNAVAILABLE = 14,        /* another rank left */

@@ -16,6 +16,7 @@ enum class Code : int32_t {
   not_found = 5,
   out_of_memory = 8,
   failed_precondition = 9,
+  out_of_range = 11,
   unimplemented = 12,
   internal = 13,
   data_lost = 15,
@@ -25,6 +26,9 @@ enum class Code : int32_t {
   callback = 1003,
   backend = 1004,
 };
+
+// What an op says of its arguments: with others it may succeed.
+constexpr bool is_callers_mistake(Code code) { return code == Code::invalid_argument || code == Code::out_of_range; }
 
 class Status : public Counted<Status> {
  public:

@@ -20,8 +20,9 @@ void append(std::string& out, std::span<const Dim> shape) {
 
 size_t normalize_axis(int64_t axis, size_t rank) {
   const int64_t r = rank == 0 ? 1 : static_cast<int64_t>(rank);
-  require(axis >= -r && axis < r, "dim ", axis, " is out of range for a tensor of rank ", rank, " (expected ", -r,
-          " to ", r - 1, ")");
+  if (axis < -r || axis >= r)
+    fail(Code::out_of_range, "dim ", axis, " is out of range for a tensor of rank ", rank, " (expected ", -r, " to ",
+         r - 1, ")");
   return static_cast<size_t>(axis < 0 ? axis + r : axis);
 }
 

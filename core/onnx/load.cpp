@@ -27,7 +27,7 @@ Ref<Program> build_program(std::string name, Ref<Mapping> bytes, const std::stri
   } catch (const Error& e) {
     if (e.code() == Code::out_of_memory) throw;
     // An error in a file's contents is not an invalid argument of the caller.
-    fail(e.code() == Code::invalid_argument ? Code::data_lost : e.code(), "'", shown, "': ", e.message());
+    fail(is_callers_mistake(e.code()) ? Code::data_lost : e.code(), "'", shown, "': ", e.message());
   }
 }
 

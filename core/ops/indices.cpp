@@ -9,7 +9,8 @@ void require_index(const Call& c, size_t param) {
 }
 
 Status* out_of_range(std::string_view op, int64_t index, size_t dim, int64_t size) {
-  return refuse(cat(op, ": index ", index, " is out of range for dim ", dim, " of size ", size));
+  return make<Status>(Code::out_of_range,
+                      cat(op, ": index ", index, " is out of range for dim ", dim, " of size ", size)).detach();
 }
 
 Status* check_all(std::string_view op, const Buffer& index, size_t dim, int64_t size) {

@@ -46,6 +46,17 @@ static void in_scopes(thunder_context *context)
     REFUSED(thunder_scope_status(s), THUNDER_INVALID_ARGUMENT, "'other' must be a tensor or a number");
     thunder_scope_reset(s);
 
+    /* An index or a dim out of range has a code of its own, of each kind of op. */
+    th_select(s, x, 1, 3);
+    REFUSED(thunder_scope_status(s), THUNDER_OUT_OF_RANGE, "select: index 3 is out of range for dim 1 of size 3");
+    thunder_scope_reset(s);
+    th_unsqueeze(s, x, 4);
+    REFUSED(thunder_scope_status(s), THUNDER_OUT_OF_RANGE, "dim 4 is out of range");
+    thunder_scope_reset(s);
+    th_index_select(s, x, 0, th_full(s, &two, 1, th_i64(s, 2)));
+    REFUSED(thunder_scope_status(s), THUNDER_OUT_OF_RANGE, "index 2 is out of range for dim 0 of size 2");
+    thunder_scope_reset(s);
+
     REFUSED(thunder_tensor_status(th_add(NULL, x, x)), THUNDER_INVALID_ARGUMENT, "the scope is NULL");
     thunder_scope_fail(s, thunder_status_create(THUNDER_CALLBACK, "mine", 4));
     REFUSED(thunder_scope_status(s), THUNDER_CALLBACK, "mine");

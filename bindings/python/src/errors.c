@@ -74,34 +74,15 @@ static const char *skip_function_names(const char *text)
     return text;
 }
 
-/* Whether a number stands in the text between these words, behind the first ones. */
-static bool says_number(const char *text, const char *before, const char *after)
-{
-    const char *at = strstr(text, before);
-    if (!at) return false;
-    at += strlen(before);
-    at += strspn(at, "-0123456789");
-    return strncmp(at, after, strlen(after)) == 0;
-}
-
-/* Whether it says what all ops, kernels and engines say of an index: "index 5 is out of range for dim 0 of size 3"; or of a dim: "dim 5 is
- * out of range for a tensor of rank 2". */
-static bool is_of_index(PyObject *message)
-{
-    const char *text = PyUnicode_AsUTF8(message);
-    if (!text) PyErr_Clear();
-    return text && (says_number(text, "index ", " is out of range for dim ") || says_number(text, "dim ", " is out of range for a tensor of rank "));
-}
-
-static PyObject *type_of(thunder_code number, PyObject *message)
+static PyObject *type_of(thunder_code number)
 {
     if (number == THUNDER_OUT_OF_MEMORY) return out_of_memory_type;
-    return number == THUNDER_INVALID_ARGUMENT && is_of_index(message) ? index_error_type : error_type;
+    return number == THUNDER_OUT_OF_RANGE ? index_error_type : error_type;
 }
 
 void raise_message(thunder_code number, PyObject *message)
 {
-    PyObject *type = type_of(number, message);
+    PyObject *type = type_of(number);
     PyObject *code = PyLong_FromLong(number), *error = code ? PyObject_CallOneArg(type, message) : NULL;
     if (error && PyObject_SetAttrString(error, "code", code) == 0) PyErr_SetObject(type, error);
     Py_XDECREF(error);

@@ -84,6 +84,7 @@ class Code(enum.IntEnum):
     NOT_FOUND = 5
     OUT_OF_MEMORY = 8
     FAILED_PRECONDITION = 9
+    OUT_OF_RANGE = 11
     UNIMPLEMENTED = 12
     INTERNAL = 13
     UNAVAILABLE = 14

@@ -76,8 +76,8 @@ class RuleKernel : public Kernel {
     if (rule.checked)
       node_.assertion = node_.device.watch(
           [op = std::string(view.node.op->name()), checked = rule.checked(view)](const nvidia::DeviceAssertion& r) {
-            return make<Status>(Code::invalid_argument, cat(op, ": index ", r.index, " is out of range for ",
-                                                            checked[static_cast<size_t>(r.expr)]));
+            return make<Status>(Code::out_of_range, cat(op, ": index ", r.index, " is out of range for ",
+                                                        checked[static_cast<size_t>(r.expr)]));
           });
   }
   ~RuleKernel() override {

@@ -17,7 +17,7 @@ std::vector<std::string> describe_arg_dim(const NodeView& view) {
 }
 
 Status* empty_dim_error(const CompiledNode& kernel, size_t dim) {
-  return make<Status>(Code::invalid_argument,
+  return make<Status>(Code::out_of_range,
                       cat(kernel.node.op->name(), ": an index is out of range for dim ", dim, " of size 0"))
       .detach();
 }

@@ -61,7 +61,7 @@ std::vector<ValueId> gradients_of(Recorder& recorder, const Trace& trace, const 
   try {
     return Backward(recorder, trace.nodes, true).run(seeds, values);
   } catch (const Error& e) {
-    if (e.code() != Code::invalid_argument) throw;
+    if (!is_callers_mistake(e.code())) throw;
     fail(Code::unimplemented, e.message());
   }
 }

@@ -21,7 +21,7 @@ auto null_if_refused(std::string& why, F&& make) -> decltype(make()) {
   try {
     return make();
   } catch (const Error& e) {
-    if (e.code() != Code::invalid_argument && e.code() != Code::unimplemented && e.code() != Code::internal) throw;
+    if (!is_callers_mistake(e.code()) && e.code() != Code::unimplemented && e.code() != Code::internal) throw;
     why = e.message();
     return nullptr;
   }

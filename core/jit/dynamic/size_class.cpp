@@ -180,7 +180,7 @@ std::unique_ptr<Entry> SizeClass::program_for(const Wanted& wanted, InterruptChe
     const RecordEntry recording = [&] { return make_entry(wanted, of); };
     return compile({wanted.setup, wanted.in, check, recording, Effort::full, StageRows::kernels, of});
   } catch (const Error& e) {
-    if (e.code() != Code::invalid_argument && e.code() != Code::declined) throw;
+    if (!is_callers_mistake(e.code()) && e.code() != Code::declined) throw;
     return nullptr;
   }
 }

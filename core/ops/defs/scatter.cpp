@@ -102,8 +102,7 @@ Results select_scatter(Call& c) {
   const size_t dim = c.axis(2, x.rank());
   c.require(x.rank() > 0, "input must have at least one dim");
   const Dim n = x.shape()[dim], given = c.integer_dim(3), at = hint(given) < 0 ? given + n : given;
-  c.require(hint(at) >= 0 && hint(at) < hint(n), "index ", name(given), " is out of range for dim ", dim, " of size ",
-            name(n));
+  if (hint(at) < 0 || hint(at) >= hint(n)) fail_out_of_range(c, given, dim, n);
   Shape starts(x.rank(), 0), ends = x.shape(), part = x.shape();
   starts[dim] = at, ends[dim] = at + 1, part[dim] = 1;
   c.require(hint(elements(part)) == hint(elements(src.shape())), "src must have the shape of what select gives; ",

@@ -32,8 +32,7 @@ Results select(Call& c) {
   const Dim size = x.shape()[dim];
   const Dim index = c.integer_dim(2);
   const Dim at = is_less(index, 0) ? size + index : index;
-  c.require(is_less(at, size) && is_at_most(0, at), "index ", name(index), " is out of range for dim ", dim,
-            " of size ", name(size));
+  if (!is_less(at, size) || !is_at_most(0, at)) fail_out_of_range(c, index, dim, size);
   Shape shape = x.shape();
   shape.erase(dim);
   return reshape_to(slice_along(x, dim, at, at + 1, 1), shape);

@@ -76,7 +76,7 @@ TEST(Order, gives_a_single_element_one_iteration) {
 
 TEST(Region, names_the_index_that_is_out_of_range) {
   const auto status = Ref<Status>::adopt(index_error_status({{}, {"prims.gather", 1, 30}}, {1, 77}));
-  EXPECT_EQ(status->code(), Code::invalid_argument);
+  EXPECT_EQ(status->code(), Code::out_of_range);
   EXPECT_EQ(status->message(), "prims.gather: index 77 is out of range for dim 1 of size 30");
 }
 
