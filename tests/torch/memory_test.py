@@ -2,6 +2,7 @@
 import gc
 import sys
 import unittest
+import weakref
 
 import support
 
@@ -109,6 +110,19 @@ class Memory(unittest.TestCase):
         torch._dynamo.reset()
         gc.collect()
         self.assertLess(kept - thunder.cuda.memory_stats("cpu")["allocated_bytes"], sum(works))
+
+    def test_parameters_of_a_model_that_is_gone_are_freed(self):
+        def freed(train):
+            model = nn.Linear(4, 4)
+            there = [weakref.ref(one) for one in model.parameters()]
+            loss = torch.compile(model, backend="thunder")(torch.randn(2, 4)).sum()
+            if train:
+                loss.backward()
+            del model, loss
+            gc.collect()
+            return [one() is None for one in there]
+        for train in (False, True):
+            self.assertEqual(freed(train), [True, True])
 
     def test_a_graph_that_is_kept_gives_the_same_gradients_again(self):
         loss = step(self.compiled, self.batch, retain_graph=True)

@@ -84,6 +84,7 @@ class Parts:
 
     def function(self, wrapped):
         """What Dynamo calls, instead of AOTAutograd's `wrapped`."""
+        self.inputs = None  # all is compiled that asks about them, and parameters among them may be freed
         if self.facts is None or self.forward is None:
             return wrapped
         if not self.trains:

@@ -156,7 +156,9 @@ def compile_graph(graph, inputs, compiler, parts, whole=False, cut=partition):
     made = aot_autograd(fw_compiler=forward, bw_compiler=backward, inference_compiler=inference, decompositions={} if whole else decompositions(),
                         partition_fn=cut, keep_inference_input_mutations=True)
     with _noted_as_tracing():
-        return made(graph, inputs)
+        function = made(graph, inputs)
+    inputs = None  # of the first call: the compilers live as long as the function, and parameters need not
+    return function
 
 
 def taken(arguments):
