@@ -40,6 +40,12 @@ class Exchange {
   // Throws. `timed`: the time between two such can be asked for.
   virtual std::unique_ptr<DeviceEvent> event(bool timed) = 0;
 
+  // Work is queued that may never be over, unless another thread ends it: until it is taken back as often, waits for the
+  // device look again and again, and hold nothing of the driver's meanwhile.
+  virtual void expect_stall(bool expected) = 0;
+  // What is queued now has no good result: the next wait for the device, or copy to the host, returns `why`, once.
+  virtual void fail_next_wait(Ref<Status> why) = 0;
+
   // From now on all blocks come from the lender; none: from the device itself.
   virtual void borrow_from(const std::optional<BlockLender>& lender) = 0;
 

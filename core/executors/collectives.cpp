@@ -39,8 +39,8 @@ class StartKernel final : public CollectiveKernel {
     return catch_as_status(
         [&] { return start_collective(arguments(launch), &devices_.accelerator(device), node_.where); });
   }
-  Status* end(const Launch* launch) const {
-    const Arg as_wait[] = {Arg::none(), Arg::none(), Arg::boolean(true)};
+  Status* end(const Launch* launch, bool done) const {
+    const Arg as_wait[] = {Arg::none(), Arg::none(), Arg::boolean(done)};
     const std::span<const Buffer> result(launch->outputs, launch->n_outputs);
     return run_wait({result, result, as_wait, &def(node_), launch->threads});
   }
@@ -71,9 +71,9 @@ KernelPtr prepare(const NodeView& view, void* user) {
 
 }  // namespace
 
-Status* end_started(const Kernel& kernel, const Launch* launch) {
+Status* end_started(const Kernel& kernel, const Launch* launch, bool done) {
   const auto* const start = kernel.has(kStarts) ? dynamic_cast<const StartKernel*>(&kernel) : nullptr;
-  return start ? start->end(launch) : nullptr;
+  return start ? start->end(launch, done) : nullptr;
 }
 
 ExecutorDesc collectives_executor(Devices& devices) {

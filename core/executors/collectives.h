@@ -10,7 +10,8 @@ namespace thunder {
 ExecutorDesc collectives_executor(Devices& devices);
 
 // Waits for what the kernel of a line that has no other to wait for it, such as an eager call, started with this
-// launch. Nothing where the kernel starts nothing. Null, or an owned status.
-Status* end_started(const Kernel& kernel, const Launch* launch);
+// launch: on a device the host stays for it if it is to be `done`. Nothing where the kernel starts nothing. Null, or an
+// owned status.
+Status* end_started(const Kernel& kernel, const Launch* launch, bool done);
 
 }  // namespace thunder

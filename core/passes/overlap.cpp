@@ -128,9 +128,9 @@ class Overlap {
     }
   }
 
-  // The device waits at each.
+  // The device waits at each; where something is stored, the host at the last.
   void let_host_wait_once() {
-    bool last = true;
+    bool last = !trace_.writes.empty();
     for (size_t i = nodes_.size(); i-- > 0;) {
       const Node& n = *nodes_[i];
       if (!is_wait(n)) continue;

@@ -5,7 +5,6 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "device/exchange.h"
 #include "ir/type.h"
 #include "scale/scratch.h"
 
@@ -50,8 +49,13 @@ bool OpeningTask::step() {
 }
 
 CollectiveTask::CollectiveTask(std::shared_ptr<Group> group, std::string axis,
-                               std::shared_ptr<StartedTogether> together)
-    : group_(std::move(group)), axis_(std::move(axis)), together_(std::move(together)) {
+                               std::shared_ptr<StartedTogether> together, std::shared_ptr<const BoardLine> line,
+                               std::shared_ptr<Events> events)
+    : group_(std::move(group)),
+      axis_(std::move(axis)),
+      together_(std::move(together)),
+      line_(std::move(line)),
+      events_(std::move(events)) {
   headers_.resize(static_cast<size_t>(group_->ranks()));
 }
 
@@ -71,7 +75,7 @@ void CollectiveTask::add(const std::string& text, const CollectiveCall* call) {
   keeps_.push_back(call->keeps);
   if (call->device) {
     if (!passes) return;
-    if (!end_) after_ = exchange_of(*call->device).event(false), end_ = exchange_of(*call->device).event(false);
+    if (!end_) after_ = events_->take(*call->device), end_ = events_->take(*call->device);
     check(after_->record(call->device->native_stream()));
     one.after = after_.get(), one.over = end_.get();
   } else {
@@ -95,6 +99,26 @@ std::string CollectiveTask::text() const {
 void CollectiveTask::store(const void* out) const {
   for (const Kept& result : kept_)
     if (result.place == out) std::memcpy(result.place, result.memory.get(), result.bytes);
+}
+
+bool CollectiveTask::may_run_here() const {
+  return agrees_here() && (calls_.empty() || (on_device() && group_->begins_at_once(calls_)));
+}
+
+// On the board.
+bool CollectiveTask::have_all_come() {
+  if (!line_) return true;
+  Board& board = *line_->board;
+  if (!number_) number_ = board.reach(line_->line, own_.digest, shown_);
+  for (const int64_t rank : line_->members)
+    if (board.reached(line_->line, rank) < number_) return false;
+  for (size_t i = 0; i < headers_.size(); i++)
+    headers_[i].digest = board.digest(line_->line, line_->members[i], number_);
+  if (agree()) return true;
+  texts_.resize(headers_.size() * kTextBytes);
+  for (size_t i = 0; i < headers_.size(); i++)
+    board.text(line_->line, line_->members[i], number_).copy(texts_.data() + i * kTextBytes, kTextBytes - 1);
+  fail_disagreeing();
 }
 
 void CollectiveTask::begin_headers() {
@@ -162,11 +186,12 @@ bool CollectiveTask::step() {
 }
 
 bool CollectiveTask::go_on() {
-  if (phase_ == Phase::start) begin_headers();
-  if (!group_->test(request_)) return false;
+  if (phase_ == Phase::start && !agrees_here()) begin_headers();
+  const bool done = phase_ == Phase::start ? have_all_come() : group_->test(request_);
+  if (!done) return false;
   went_on();
   if (phase_ == Phase::texts) fail_disagreeing();
-  if (phase_ != Phase::call && !agree())
+  if (phase_ == Phase::headers && !agree())
     begin_texts();
   else if (begun_ == calls_.size() && (sums_.empty() || add_up()))
     return true;
@@ -192,6 +217,14 @@ bool CollectiveTask::wait_for_result(Clock::time_point end) {
 
 void CollectiveTask::order_device() const {
   if (end_) check(end_->make_stream_wait(calls_.front().device->native_stream()));
+}
+
+void CollectiveTask::leave_to_device(bool left) const {
+  exchange_of(*calls_.front().device).expect_stall(left);
+}
+
+void CollectiveTask::fail_device(Ref<Status> why) const {
+  exchange_of(*calls_.front().device).fail_next_wait(std::move(why));
 }
 
 }  // namespace thunder::scale

@@ -2,8 +2,8 @@
 // then do it.
 #pragma once
 
-#include "scale/engine.h"
-#include "scale/progress.h"
+#include "scale/board.h"
+#include "scale/events.h"
 #include "scale/tree_sum.h"
 
 namespace thunder::scale {
@@ -31,7 +31,9 @@ struct StartedTogether {
 
 class CollectiveTask : public Task {
  public:
-  CollectiveTask(std::shared_ptr<Group> group, std::string axis, std::shared_ptr<StartedTogether> together);
+  // Null `line`: the ranks have no board, and agree by a collective of the group.
+  CollectiveTask(std::shared_ptr<Group> group, std::string axis, std::shared_ptr<StartedTogether> together,
+                 std::shared_ptr<const BoardLine> line, std::shared_ptr<Events> events);
   // Before it runs. `text`, "all_reduce(f32[10], sum)", is what ranks compare; null `call`: they only meet. On the CPU
   // the result is kept here, where an engine may still write it after the ranks were given up; the operand is the
   // caller's. On a device the engine writes the caller's result: it stops when its group is aborted. It is then over
@@ -47,6 +49,13 @@ class CollectiveTask : public Task {
   // Copies a result that is here to the memory that its call named. Requires: it is over.
   void store(const void* out) const;
   bool on_device() const { return end_ != nullptr; }
+  // The device cannot give the result: `why` is what the next one is told who waits for it. Requires: it is on one.
+  void fail_device(Ref<Status> why) const;
+  // It is left to the device, and nobody waits for it; or no more. Requires: it is on one.
+  void leave_to_device(bool left) const;
+  // Whether the thread that asks for it may step it, where nothing else is begun: that takes it no time once all ranks
+  // have come.
+  bool may_run_here() const;
   // From now on it does nothing: the ranks that it waits for are given up.
   void abandon() { abandoned_ = true; }
 
@@ -62,7 +71,9 @@ class CollectiveTask : public Task {
     std::shared_ptr<std::byte[]> memory;
   };
   void begin(const GroupCall& call) { request_ = group_->begin(call); }
+  bool agrees_here() const { return line_ || headers_.size() == 1; }
   void begin_headers();
+  bool have_all_come();
   void begin_texts();
   void begin_calls();
   bool add_up();
@@ -74,6 +85,8 @@ class CollectiveTask : public Task {
   const std::shared_ptr<Group> group_;
   const std::string axis_;
   const std::shared_ptr<StartedTogether> together_;
+  const std::shared_ptr<const BoardLine> line_;
+  uint64_t number_ = 0;  // of those of the line
   std::string first_, text_, shown_;  // of the first, and of all: with the user's lines
   size_t count_ = 0;
   std::vector<std::shared_ptr<const void>> keeps_;  // of operands
@@ -81,7 +94,8 @@ class CollectiveTask : public Task {
   std::vector<GroupCall> calls_;
   size_t begun_ = 0;  // of these
   std::vector<TreeSum> sums_, added_;  // whose first calls they have, and whose second
-  std::unique_ptr<DeviceEvent> after_, end_;  // on a device
+  const std::shared_ptr<Events> events_;
+  std::shared_ptr<DeviceEvent> after_, end_;  // on a device
   uint64_t request_ = 0;
   Header own_{};
   std::vector<Header> headers_;

@@ -1,5 +1,5 @@
 // What moves bytes between ranks. Engines are driven by one thread (scale/progress.h), which never waits inside of
-// them.
+// them; what an engine begins at once also by the thread that asks for it.
 #pragma once
 
 #include <memory>
@@ -69,6 +69,8 @@ class Group {
     request = begin(calls.front());
     return 1;
   }
+  // Whether any thread may begin and test these, where nothing else is: neither waits for anything then.
+  virtual bool begins_at_once(std::span<const GroupCall> /*calls*/) { return false; }
   // Whether it is done, or with `over` on its way on the device; after true the request is no more.
   virtual bool test(uint64_t& request) = 0;
   // The ranks were given up. What was begun ends without a result where the engine can end it; nothing may be begun.

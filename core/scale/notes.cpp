@@ -86,7 +86,8 @@ std::optional<Position> Notes::find(const Said& in, int64_t rank) const {
 void Notes::send(int64_t rank, Kind kind, std::string_view text) {
   if (failed_) return;
   try {
-    group_->send(rank, cat(group_->rank(), " ", static_cast<char>(kind), text));
+    const std::string note = cat(group_->rank(), " ", static_cast<char>(kind), text);
+    board_ ? board_->send(rank, note) : group_->send(rank, note);
   } catch (const Error&) {
     failed_ = true;
   }
@@ -95,7 +96,7 @@ void Notes::send(int64_t rank, Kind kind, std::string_view text) {
 std::optional<std::string> Notes::receive() {
   if (failed_) return std::nullopt;
   try {
-    return group_->receive();
+    return board_ ? board_->receive() : group_->receive();
   } catch (const Error&) {
     failed_ = true;
     return std::nullopt;

@@ -6,8 +6,7 @@
 #include <mutex>
 #include <optional>
 
-#include "scale/engine.h"
-#include "scale/progress.h"
+#include "scale/board.h"
 
 namespace thunder::scale {
 
@@ -25,7 +24,11 @@ struct Position {
 // Those of a world. Ranks are those of its group.
 class Notes : public Watch {
  public:
-  explicit Notes(std::shared_ptr<Group> group) : group_(std::move(group)), failed_(!group_->carries_notes()) {}
+  // They go by the board if there is one, else by the group.
+  explicit Notes(std::shared_ptr<Group> group, std::shared_ptr<Board> board = nullptr)
+      : group_(std::move(group)), board_(std::move(board)), failed_(!carries()) {}
+  // Whether ranks can tell each other anything.
+  bool carries() const { return board_ || group_->carries_notes(); }
 
   // This rank begins a collective; the result counts those of the axis from 1. It waits for one, and is back in the
   // host's code. Any thread.
@@ -60,6 +63,7 @@ class Notes : public Watch {
   std::optional<Position> find(const Said& in, int64_t rank) const;
 
   const std::shared_ptr<Group> group_;
+  const std::shared_ptr<Board> board_;
   bool failed_;               // they do not get through; of the thread that drives engines
   mutable std::mutex mutex_;  // of what follows
   Position own_;

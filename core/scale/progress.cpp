@@ -13,6 +13,8 @@ namespace {
 // For so many rounds in which no task goes on the thread only yields, since most collectives are over by then; later it
 // sleeps.
 constexpr int kYields = 200;
+// Rounds in which a caller's own thread does not even yield: ranks come within a microsecond of each other.
+constexpr int kSpins = 64;
 constexpr std::chrono::microseconds kSleep{50};
 constexpr std::chrono::milliseconds kWatch{5};
 
@@ -36,6 +38,25 @@ bool Task::wait_until(Clock::time_point end) {
     return false;
   if (failed_) std::rethrow_exception(failed_);
   return true;
+}
+
+bool Task::run_until(Clock::time_point end) {
+  if (!is_over_) {
+    std::exception_ptr failed;
+    try {
+      for (int idle = 0; !step(); went_on_ = false)
+        if (went_on_)
+          idle = 0;
+        else if (idle++ >= kSpins) {
+          if (Clock::now() >= end) return false;
+          std::this_thread::yield();
+        }
+    } catch (...) {
+      failed = std::current_exception();
+    }
+    finish(failed);
+  }
+  return wait_until(end);
 }
 
 void Task::finish(std::exception_ptr failed) {
@@ -64,6 +85,11 @@ void Progress::add(const void* owner, std::shared_ptr<Task> task) {
   }
   tasks_[owner].push_back(std::move(task));
   more_.notify_one();
+}
+
+bool Progress::is_idle(const void* owner) {
+  const std::lock_guard lock(mutex_);
+  return !tasks_.count(owner);
 }
 
 bool Progress::run(const void* owner, std::function<void()> f, Clock::time_point end) {

@@ -27,6 +27,8 @@ class Task {
 
   // Waits until it is over, at most until `end`. False: it is not over. Throws what the task threw.
   bool wait_until(Clock::time_point end);
+  // The same of one that was given to nobody: the caller's thread steps it.
+  bool run_until(Clock::time_point end);
 
  protected:
   // Of step(): it went on, and what comes next may be over soon.
@@ -61,6 +63,8 @@ class Progress {
 
   // Tasks of one owner are run one after the other, in the order in which they were given.
   void add(const void* owner, std::shared_ptr<Task> task);
+  // Whether all of them are over.
+  bool is_idle(const void* owner);
   // Runs `f` on the thread and waits for it, at most until `end`: false, and then `f` may still run. Throws what it
   // threw.
   bool run(const void* owner, std::function<void()> f, Clock::time_point end = Clock::time_point::max());

@@ -22,9 +22,35 @@ void World::open(const JoinOptions& how) {
   place_.rank = all.index = all.group->rank();
   place_.ranks = all.size = all.group->ranks();
   for (int64_t rank = 0; rank < all.size; rank++) all.members.push_back(rank);
-  notes_ = std::make_shared<Notes>(all.group);
-  Progress::get().run(this, [notes = notes_] { Progress::get().add_watch(notes); });
+  open_board(all);
+  notes_ = std::make_shared<Notes>(all.group, board_);
+  looks_ = std::make_shared<LookAfter>(this);
+  Progress::get().run(this, [notes = notes_, looks = looks_] {
+    Progress::get().add_watch(notes);
+    Progress::get().add_watch(looks);
+  });
   groups_.emplace(all.axis, all);
+}
+
+// Devices take a collective at once, so that what ranks do before it is what counts. On the CPU an engine moves the 8
+// bytes by which they agree in the same time.
+void World::open_board(AxisGroup& all) {
+  if (all.group->device() == Device::cpu || all.size == 1) return;
+  const auto task = std::make_shared<BoardTask>(all.group);
+  Progress::get().add(this, task);
+  if (!task->wait_until(deadline())) {
+    engine_->give_up();
+    Progress::get().give_up();
+    fail(kDeadlineExceeded, "mesh: the ranks did not meet in ", timeout_.load(), " seconds on rank ", place_.rank,
+         " of ", place_.ranks, ": did one of them end?");
+  }
+  board_ = task->board();
+  give_line(all);
+}
+
+void World::give_line(AxisGroup& on) {
+  if (board_ && on.group && lines_ < Board::kLines)
+    on.line = std::make_shared<BoardLine>(BoardLine{board_, lines_++, on.members});
 }
 
 // The group that `make` begins to open, once it can be used. `what` is said where that takes too long.
@@ -40,6 +66,8 @@ std::shared_ptr<Group> World::made(const std::string& what, std::function<std::u
 }
 
 World::~World() {
+  if (engine_ && !broken()) end_all();
+  if (looks_) looks_->end();
   std::vector<std::shared_ptr<Group>> groups;
   for (auto& [name, on] : groups_) groups.push_back(std::move(on.group));
   groups_.clear();
@@ -47,9 +75,10 @@ World::~World() {
   // Groups are given back where engines are driven; if that cannot be done any more, or in time, they stay.
   const auto held = std::make_shared<decltype(groups)>(std::move(groups));
   try {
-    const auto leave = [held, notes = std::move(notes_), broken = broken_ != nullptr] {
+    const auto leave = [held, notes = std::move(notes_), looks = std::move(looks_), broken = broken_ != nullptr] {
       notes->leave();
       Progress::get().remove_watch(notes.get());
+      Progress::get().remove_watch(looks.get());
       if (!broken) held->clear();
     };
     if (Progress::get().run(this, leave, deadline()) && !broken_) return;
@@ -94,6 +123,7 @@ AxisGroup World::split(const std::vector<Axis>& axes, size_t which) {
       return group->split(at.line, at.index, ranks);
     });
   }
+  give_line(part);
   return part;
 }
 

@@ -19,25 +19,52 @@ bool World::broken() const {
 }
 
 void World::begin(const AxisGroup& on, const std::string& text, const CollectiveCall* call) {
-  const std::lock_guard lock(mutex_);
-  check_unbroken();
+  const std::lock_guard turn(turn_);
   const bool has_result = call && call->out.elements();  // what has no elements has no memory to know it by
-  if (gathered_ && (gathered_->on != &on || !has_result)) begin_gathered();
-  if (started_.empty() && !gathered_) together_ = std::make_shared<StartedTogether>();
-  if (!gathered_) gathered_ = Started{&on, "", std::make_shared<CollectiveTask>(on.group, on.axis, together_)};
-  gathered_->task->add(text, call);
-  if (has_result) gathered_->outs.push_back(call->out.data);
+  const auto ends_gathered = [&] {
+    const std::lock_guard lock(mutex_);
+    check_unbroken();
+    return gathered_ && (gathered_->on != &on || !has_result);
+  };
+  if (ends_gathered()) begin_gathered();
+  {
+    const std::lock_guard lock(mutex_);
+    if (started_.empty() && !gathered_) together_ = std::make_shared<StartedTogether>();
+    if (!gathered_)
+      gathered_ = Started{&on, "", std::make_shared<CollectiveTask>(on.group, on.axis, together_, on.line, events_)};
+    gathered_->task->add(text, call);
+    if (has_result) gathered_->outs.push_back(call->out.data);
+  }
   if (!has_result || !call->more) begin_gathered();
 }
 
-// Requires: the lock is held.
+// What is on a device begins when all ranks have come, and this thread stays until then: it asks the engine itself.
+// Requires: it is this thread's turn.
 void World::begin_gathered() {
-  Started one = std::move(*gathered_);
-  gathered_.reset();
-  one.text = one.task->text();
-  one.number = notes_->begin(one.on->axis, one.text);
-  Progress::get().add(this, one.task);
-  started_.push_back(std::move(one));
+  Started one;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!gathered_) return;
+    one = std::move(*gathered_);
+    gathered_.reset();
+    one.text = one.task->text();
+    one.number = notes_->begin(one.on->axis, one.text);
+    started_.push_back(one);
+  }
+  if (!one.task->may_run_here() || !Progress::get().is_idle(this)) return Progress::get().add(this, one.task);
+  try {
+    finish(one, Until::begun);
+  } catch (const Error&) {
+    forget(one);
+    throw;
+  }
+}
+
+void World::forget(const Started& one) {
+  const std::lock_guard lock(mutex_);
+  const auto is_it = [&](auto& s) { return s.task == one.task; };
+  std::erase_if(started_, is_it);
+  if (std::erase_if(on_device_, is_it)) one.task->leave_to_device(false);
 }
 
 void World::meet(const AxisGroup& on, const std::string& text) {
@@ -80,9 +107,13 @@ Status* World::wait(const void* out, bool done) {
   return catch_as_status([&]() -> Status* {
     std::vector<Started> all;
     {
+      const std::lock_guard turn(turn_);
+      begin_gathered();
+    }
+    {
       const std::lock_guard lock(mutex_);
       check_unbroken();
-      if (gathered_) begin_gathered();
+      if (done) all.assign(on_device_.begin(), on_device_.end());
       for (const Started& one : started_)
         if (one.outs.empty() ? done : std::find(one.outs.begin(), one.outs.end(), out) != one.outs.end())
           all.push_back(one);
@@ -104,17 +135,21 @@ Status* World::end_last() {
 Status* World::end(std::span<const Started> these, const void* out, bool done) {
   Status* const failed = catch_as_status([&]() -> Status* {
     for (const Started& one : these) {
-      finish(one, done);
+      finish(one, done ? Until::done : Until::result);
       const bool over = done || !one.task->on_device();
       if (over)
         one.task->store(out);
       else
         one.task->order_device();
+      if (done && one.outs.empty()) forget(one);
       const std::lock_guard lock(mutex_);
       const auto it = std::find_if(started_.begin(), started_.end(), [&](auto& s) { return s.task == one.task; });
       if (it == started_.end()) continue;  // they were given up by another thread, which a later wait tells
       std::erase(it->outs, out);
-      if (over && it->outs.empty()) started_.erase(it);
+      if (!it->outs.empty()) continue;
+      it->since = Clock::now();
+      if (!over) one.task->leave_to_device(true), on_device_.push_back(std::move(*it));
+      started_.erase(it);
     }
     return nullptr;
   });
@@ -129,12 +164,11 @@ void World::end_all() noexcept {
     {
       const std::lock_guard lock(mutex_);
       gathered_.reset();  // ranks leave out the same
-      if (started_.empty()) return;
-      one = started_.front();
+      if (started_.empty() && on_device_.empty()) return;
+      one = on_device_.empty() ? started_.front() : on_device_.front();
     }
-    if (Status* failed = catch_as_status([&]() -> Status* { return finish(one, true), nullptr; })) failed->release();
-    const std::lock_guard lock(mutex_);
-    std::erase_if(started_, [&](auto& s) { return s.task == one.task; });
+    if (Status* failed = catch_as_status([&]() -> Status* { return finish(one, Until::done), nullptr; })) failed->release();
+    forget(one);
   }
 }
 

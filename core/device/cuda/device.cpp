@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <thread>
 
 #include "base/text.h"
 #include "device/cuda/recording.h"
@@ -173,6 +174,7 @@ Status* CudaDevice::copy_in(void* to, const void* from, size_t bytes) {
 Status* CudaDevice::copy_out(void* to, const void* from, size_t bytes) {
   if (CudaRecording* r = CudaRecording::active(*this)) return r->refuse("a copy to host memory");
   if (Status* failed = enter()) return failed;
+  if (Status* failed = look_until_idle()) return failed;
   if (bytes)
     if (Status* failed = status(driver_.copy_out(to, pointer(from), bytes, stream_), "cuMemcpyDtoHAsync"))
       return failed;
@@ -191,9 +193,17 @@ Status* CudaDevice::fill_with_ones(float* to, size_t elements) {
   return status(driver_.set_words(pointer(to), std::bit_cast<unsigned>(1.0F), elements, stream()), "cuMemsetD32Async");
 }
 
+// Where nothing that may stall is queued it leaves the waiting to the driver.
+Status* CudaDevice::look_until_idle() {
+  for (bool idle = false; stalls_ > 0 && !idle; std::this_thread::yield())
+    if (Status* failed = query(stream_, idle)) return failed;
+  return nullptr;
+}
+
 Status* CudaDevice::wait() {
   if (CudaRecording* r = CudaRecording::active(*this)) return r->refuse("waiting for the device");
   if (Status* failed = enter()) return failed;
+  if (Status* failed = look_until_idle()) return failed;
   if (Status* failed = status(driver_.stream_wait(stream_), "work on the device")) return failed;
   loans_.settle();
   return take_failed_assertion();
@@ -277,6 +287,12 @@ void CudaDevice::unwatch(DeviceAssertion* place) {
   std::lock_guard lock(watched_mutex_);
   for (Watched& w : watched_)
     if (w.place == place) w.ended = true;
+}
+
+void CudaDevice::fail_next_wait(Ref<Status> why) {
+  DeviceAssertion* const place = watch([why = std::move(why)](const DeviceAssertion&) { return why; });
+  std::atomic_ref(place->expr).store(0);
+  unwatch(place);
 }
 
 // Requires: the device is idle.

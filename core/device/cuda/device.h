@@ -53,6 +53,8 @@ class CudaDevice final : public Accelerator, public Exchange {
   Status* synchronize_stream(void* stream) override;
   Status* query(void* stream, bool& done) override;
   std::unique_ptr<DeviceEvent> event(bool timed) override;
+  void expect_stall(bool expected) override { stalls_ += expected ? 1 : -1; }
+  void fail_next_wait(Ref<Status> why) override;
   void give_back(const Storage* of, void (*end)(void*), void* user) override;
   void note_lender_stream(const Storage* what, void* stream) override {
     loans_.follow(what, static_cast<Stream>(stream));
@@ -96,6 +98,7 @@ class CudaDevice final : public Accelerator, public Exchange {
   CudaDevice(int32_t index, const Driver& driver, int device, Properties properties, Context context, size_t threads);
   void* allocate(size_t bytes) override;
   void deallocate(void* block, size_t bytes) override;
+  Status* look_until_idle();
   Status* take_failed_assertion();
   // The stream of this thread's recording, if there is one; otherwise the device's. Not for launches of kernels.
   Stream stream() const;
@@ -134,6 +137,7 @@ class CudaDevice final : public Accelerator, public Exchange {
   Staging staging_;
   Loans loans_;
 
+  std::atomic<int> stalls_{0};  // that are expected
   mutable std::mutex failed_mutex_;
   mutable Ref<Status> failed_;  // once the context is lost
   mutable std::atomic<bool> has_failed_{false};

@@ -120,7 +120,7 @@ class CollectivesAlone : public StepWatch {
   void after(const Program& program, size_t at, const Launch& launch) override {
     const Step& step = program.plan().steps[at];
     if (!starts_collective(step)) return;
-    throw_if_failed(end_started(*step.kernel, &launch));
+    throw_if_failed(end_started(*step.kernel, &launch, true));
     if (at_ == times.size()) times.emplace_back();
     times[at_++].push_back(double(now_ns() - begin_) * 1e-6);
   }

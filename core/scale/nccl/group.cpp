@@ -1,6 +1,7 @@
 #include "scale/nccl/group.h"
 
 #include <algorithm>
+#include <bit>
 #include <thread>
 
 #include "base/text.h"
@@ -46,23 +47,30 @@ NcclGroup::NcclGroup(const Library& library, Ref<nvidia::CudaDevice> device, int
       ranks_(ranks),
       rendezvous_(std::move(rendezvous)),
       state_(State::meets),
+      has_root_(true),
       done_(*device_, false) {
   open_stream();
 }
 
 NcclGroup::NcclGroup(const Library& library, Ref<nvidia::CudaDevice> device, int64_t rank, int64_t ranks, Comm parent,
-                     int64_t line)
+                     int64_t line, bool splits)
     : library_(library),
       device_(std::move(device)),
       rank_(rank),
       ranks_(ranks),
       parent_(parent),
       state_(State::opens),
+      has_root_(splits),
       done_(*device_, false) {
   open_stream();
-  const Config config;
-  library_.check(library_.split(parent_, static_cast<int>(line), static_cast<int>(rank_), &comm_, &config),
-                 "ncclCommSplit", parent_);
+  split_from(parent_, line, !has_root_, has_root_ ? &root_ : &comm_);
+}
+
+void NcclGroup::split_from(Comm parent, int64_t line, bool blocks, Comm* out) {
+  Config config;
+  config.blocking = blocks;
+  library_.check(library_.split(parent, static_cast<int>(line), static_cast<int>(rank_), out, &config),
+                 "ncclCommSplit", parent);
 }
 
 void NcclGroup::open_stream() {
@@ -79,13 +87,13 @@ size_t NcclGroup::free_bytes() const {
 
 // Whether what the library was asked for is no longer in progress. Throws what went wrong with it.
 bool NcclGroup::is_settled() {
-  for (const Comm comm : {parent_, comm_}) {
+  for (const Comm comm : {parent_, root_, comm_}) {
     if (!comm) continue;
     int result = kSuccess;
     library_.check(library_.async_error(comm, &result), "ncclCommGetAsyncError", comm);
     if (library_.check(result, "ncclCommGetAsyncError", comm)) return false;
   }
-  return comm_ != nullptr;
+  return root_ || comm_;
 }
 
 bool NcclGroup::ready() {
@@ -95,13 +103,18 @@ bool NcclGroup::ready() {
     UniqueId id{};
     if (!rendezvous_->step(id)) return false;
     const Config config;
-    library_.check(library_.init(&comm_, static_cast<int>(ranks_), id, static_cast<int>(rank_), &config),
+    library_.check(library_.init(&root_, static_cast<int>(ranks_), id, static_cast<int>(rank_), &config),
                    "ncclCommInitRankConfig", nullptr);
     rendezvous_->begun();
     state_ = State::opens;
   }
   if (!is_settled()) return false;
-  if (rendezvous_) rendezvous_->end();
+  if (!comm_ && state_ == State::opens) {
+    if (rendezvous_) rendezvous_->end();
+    state_ = State::splits;
+    split_from(root_, 0, true, &comm_);
+  }
+  if (!comm_ || !is_settled()) return false;
   state_ = State::is_open;
   const size_t free = free_bytes();
   bytes_ = free < free_before_ ? free_before_ - free : 0;
@@ -110,7 +123,7 @@ bool NcclGroup::ready() {
 
 std::unique_ptr<Group> NcclGroup::split(int64_t line, int64_t index, int64_t ranks) {
   check_open();
-  return std::make_unique<NcclGroup>(library_, device_, index, ranks, comm_, line);
+  return std::make_unique<NcclGroup>(library_, device_, index, ranks, root_, line, false);
 }
 
 void NcclGroup::check_open() const {
@@ -124,6 +137,7 @@ void* NcclGroup::staged(Staged& in, size_t bytes) {
 }
 
 uint64_t NcclGroup::begin(const GroupCall& c) {
+  const std::lock_guard lock(mutex_);
   check_open();
   check_type(c);
   const void* in = c.in;
@@ -140,6 +154,7 @@ uint64_t NcclGroup::begin(const GroupCall& c) {
   }
   call_ = c, recorded_ = false;
   launch(c, in, out);
+  note({&c, 1});
   return 1;
 }
 
@@ -147,12 +162,35 @@ uint64_t NcclGroup::begin(const GroupCall& c) {
 size_t NcclGroup::begin_together(std::span<const GroupCall> calls, uint64_t& request) {
   const auto here = [](const GroupCall& c) { return !c.device; };
   if (calls.size() == 1 || std::any_of(calls.begin(), calls.end(), here)) return Group::begin_together(calls, request);
+  const std::lock_guard lock(mutex_);
   check_open();
   for (const GroupCall& c : calls) check_type(c);
   for (const GroupCall& c : calls) wait_for_operand(c);
   call_ = calls.back(), recorded_ = false, request = 1;
   launch_together(calls);
+  note(calls);
   return calls.size();
+}
+
+namespace {
+
+// NCCL chooses by these how ranks pass values, and connects them when it first does.
+uint64_t way_of(const GroupCall& c) {
+  const auto size = static_cast<uint64_t>(std::bit_width(static_cast<uint64_t>(c.count) * size_of(c.dtype)));
+  return (static_cast<uint64_t>(c.passing.to + 1) << 40) | (static_cast<uint64_t>(c.passing.from + 1) << 16) |
+         (size << 8) | static_cast<uint64_t>(c.what);
+}
+
+}  // namespace
+
+void NcclGroup::note(std::span<const GroupCall> calls) {
+  for (const GroupCall& c : calls) begun_.insert(way_of(c));
+}
+
+// A call that connects ranks waits for them.
+bool NcclGroup::begins_at_once(std::span<const GroupCall> calls) {
+  const std::lock_guard lock(mutex_);
+  return std::all_of(calls.begin(), calls.end(), [&](auto& c) { return begun_.count(way_of(c)) > 0; });
 }
 
 void NcclGroup::wait_for_operand(const GroupCall& c) {
@@ -162,6 +200,7 @@ void NcclGroup::wait_for_operand(const GroupCall& c) {
 }
 
 bool NcclGroup::test(uint64_t& /*request*/) {
+  const std::lock_guard lock(mutex_);
   check_open();
   if (!is_settled()) return false;
   if (call_.over) {
@@ -191,20 +230,21 @@ bool NcclGroup::is_idle() {
 
 // Its kernels end without a result, and only then does anyone go on: they wrote to memory of others.
 void NcclGroup::abort() {
+  const std::lock_guard lock(mutex_);
   if (std::exchange(state_, State::given_up) == State::given_up) return;
   check(device_->enter());
-  if (comm_) library_.check(library_.abort(comm_), "ncclCommAbort", nullptr);
-  comm_ = nullptr;
+  for (Comm* const comm : {&comm_, &root_})
+    if (Comm given_up = std::exchange(*comm, nullptr))
+      library_.check(library_.abort(given_up), "ncclCommAbort", nullptr);
   comes_true([&] { return is_idle(); });
 }
 
 // Waits until what it began is done, as far as that takes no time. Throws.
-void NcclGroup::close() {
-  check(device_->enter());
-  library_.check(library_.finalize(comm_), "ncclCommFinalize", comm_);
+void NcclGroup::close(Comm& comm) {
+  if (!comm || !comes_true([&] { return is_idle(); })) return;
+  library_.check(library_.finalize(comm), "ncclCommFinalize", comm);
   if (!comes_true([&] { return is_settled(); })) return;
-  state_ = State::given_up;
-  library_.check(library_.destroy(std::exchange(comm_, nullptr)), "ncclCommDestroy", nullptr);
+  library_.check(library_.destroy(std::exchange(comm, nullptr)), "ncclCommDestroy", nullptr);
 }
 
 NcclGroup::~NcclGroup() {
@@ -214,7 +254,7 @@ NcclGroup::~NcclGroup() {
     } catch (const Error&) {  // it is lost, and what it holds of the device with it
     }
   };
-  if (state_ == State::is_open) attempt([&] { close(); });
+  if (state_ == State::is_open) attempt([&] { check(device_->enter()), close(comm_), close(root_); });
   attempt([&] { abort(); });
   if (stream_) device_->driver().stream_destroy(stream_);
 }

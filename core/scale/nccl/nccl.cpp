@@ -44,7 +44,7 @@ class NcclEngine : public Engine {
     library.check(library.rank(host, &rank), "ncclCommUserRank", host);
     library.check(library.count(host, &ranks), "ncclCommCount", host);
     library.check(library.device(host, &device), "ncclCommCuDevice", host);
-    return std::make_unique<nccl::NcclGroup>(library, open_device(cuda(device)), rank, ranks, host, 0);
+    return std::make_unique<nccl::NcclGroup>(library, open_device(cuda(device)), rank, ranks, host, 0, true);
   }
 
   Devices& devices_;

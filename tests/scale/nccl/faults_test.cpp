@@ -47,10 +47,57 @@ TEST_F(NcclFaults, an_opening_that_is_never_over_is_an_error) {
     EXPECT_EQ(told.find("mesh: engine nccl was not opened in 0.5 seconds on rank "), 0u) << told;
 }
 
-TEST_F(NcclFaults, a_collective_that_is_never_over_is_an_error) {
+TEST_F(NcclFaults, ranks_that_cannot_meet_are_told) {
   for (const int32_t what : {FAKE_NCCL_LAUNCH, FAKE_NCCL_RUN})
     for (const std::string& told : told_of(what))
-      EXPECT_NE(told.find("mesh data=1,tensor=2 over axis 'world': rank "), told.npos) << told;
+      EXPECT_EQ(told.find("mesh: the ranks did not meet in 0.5 seconds on rank "), 0u) << told;
+}
+
+// Of tensors on the device the host does not wait for it: whoever waits for the device is told, and the communicators end.
+TEST_F(NcclFaults, a_collective_that_is_never_over_is_an_error) {
+  for (const Device device : {cuda(0), Device::cpu}) {
+    const Folder folder;
+    const auto began = Clock::now();
+    const auto failures = on_ranks(2, [&](int64_t r) {
+      const Rank rank(folder.path(), r, 2, 0.5);
+      EXPECT_EQ(rank.all_reduce({1}, "world", device), Floats{2});
+      rank.world->barrier("world");
+      fake.never(FAKE_NCCL_RUN);
+      rank.world->barrier("world");
+      rank.all_reduce({1}, "world", device);
+    });
+    fake.never(0);
+    EXPECT_LT(Clock::now() - began, std::chrono::seconds(5));
+    for (const std::string& told : failures)
+      EXPECT_NE(told.find("all_reduce(f32[1], sum) over axis 'world': rank "), told.npos) << told;
+  }
+}
+
+TEST_F(NcclFaults, what_the_host_has_left_to_the_device_is_an_error_of_its_next_wait) {
+  const Folder folder;
+  const auto failures = on_ranks(2, [&](int64_t r) {
+    const Rank rank(folder.path(), r, 2, 0.5);
+    rank.all_reduce({1});
+    const Ref<Tensor> x = rank.floats({1}), y = rank.floats({0});
+    CollectiveCall call{Collective::all_reduce, "world", 2, RankReduction::sum, 0, x->buffer(), y->buffer()};
+    call.device = &rank.context->devices().accelerator(cuda(0));
+    rank.world->barrier("world");
+    fake.never(FAKE_NCCL_RUN);
+    rank.world->barrier("world");
+    EXPECT_EQ(rank.world->start(call), nullptr);
+    EXPECT_EQ(rank.world->wait(y->data(), false), nullptr);
+    try {
+      Rank::data(y);
+      ADD_FAILURE() << "there is no result";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), scale::kDeadlineExceeded);
+      EXPECT_NE(e.message().find("waited 0.5 seconds for others, which have begun it"), std::string::npos) << e.message();
+    }
+    EXPECT_TRUE(rank.world->broken());
+    EXPECT_EQ(Rank::data(x), Floats{1});  // told once; the device works
+  });
+  fake.never(0);
+  EXPECT_EQ(failures, std::vector<std::string>(2));
 }
 
 TEST_F(NcclFaults, a_communicator_that_does_not_end_is_left) {

@@ -49,7 +49,7 @@ struct Communicator {
   std::atomic<int64_t> questions{0}, captured{0};
   std::atomic<bool> aborted{false}, launch_never{false}, complained{false};
   int stage = FAKE_NCCL_INIT;
-  bool is_open = false, finalized = false;
+  bool is_open = false, finalized = false, blocking = false;
 
   Communicator() { state().communicators++; }
   ~Communicator() {
@@ -63,7 +63,12 @@ struct Communicator {
     state().complaints += line;
     std::fputs(line.c_str(), stderr);
   }
-  void asked_for(int what) { stage = what, questions = state().late.load(); }
+  void asked_for(int what) { stage = what, questions = blocking ? 0 : state().late.load(); }
+  // A collective; what it is on its way as.
+  int launch() {
+    asked_for(FAKE_NCCL_LAUNCH), state().launches++;
+    return blocking && state().never != FAKE_NCCL_LAUNCH ? kSuccess : kInProgress;
+  }
   bool open();
 };
 
@@ -233,11 +238,10 @@ int enqueue(Handle* handle, Call call, const void* in, void* out, void* stream) 
   cuStreamIsCapturing(stream, &capturing);
   auto operation = std::make_shared<Operation>(handle->of, call, in, out, bytes, capturing != 0);
   if (capturing) c.captured++;
-  if (grouped().depth > 0) grouped().of.insert(handle->of);
-  else c.asked_for(FAKE_NCCL_LAUNCH), state().launches++;
   fake_cuda_enqueue_when(stream, can_post, post, drop, new Shared(operation));
   fake_cuda_enqueue_when(stream, can_finish, finish, drop, new Shared(operation));
-  return grouped().depth > 0 ? kSuccess : kInProgress;
+  if (grouped().depth == 0) return c.launch();
+  return grouped().of.insert(handle->of), kSuccess;
 }
 
 void enqueue_messages(const std::vector<std::pair<void*, SharedMessage>>& messages) {
@@ -261,8 +265,8 @@ int pass(Handle* handle, int peer, size_t count, int type, const void* in, void*
     grouped().of.insert(handle->of), grouped().messages.emplace_back(stream, message);
     return kSuccess;
   }
-  c.asked_for(FAKE_NCCL_LAUNCH), state().launches++;
-  return enqueue_messages({{stream, message}}), kInProgress;
+  enqueue_messages({{stream, message}});
+  return c.launch();
 }
 
 // As ncclConfig_t begins; blocking is INT_MIN where it was not said.
@@ -272,10 +276,12 @@ struct Config {
   int blocking;
 };
 
-int opened(Handle* made, const Config* config, int stage) {
+// `waits`: the call itself does not return before it is open.
+int opened(Handle* made, const Config* config, int stage, bool waits) {
   made->of->asked_for(stage);
   if (config && config->magic != 0xcafebeef) return kInvalidArgument;
-  if (config && config->blocking == 0) return kInProgress;
+  made->of->blocking = !config || config->blocking != 0;
+  if (!waits) return kInProgress;
   while (!made->of->open()) std::this_thread::sleep_for(std::chrono::microseconds(200));
   return made->of->questions = 0, kSuccess;
 }
@@ -328,7 +334,7 @@ int ncclCommInitRankConfig(Handle** out, int ranks, UniqueId id, int rank, const
   *out = new Handle;
   Communicator& c = *(*out)->of;
   c.name = id.bytes, c.rank = rank, c.ranks = ranks;
-  return opened(*out, config, FAKE_NCCL_INIT);
+  return opened(*out, config, FAKE_NCCL_INIT, !config || config->blocking != 0);
 }
 int ncclCommSplit(Handle* of, int color, int key, Handle** out, const Config* config) {
   if (fake_cuda_called()) return kSystemError;
@@ -341,7 +347,7 @@ int ncclCommSplit(Handle* of, int color, int key, Handle** out, const Config* co
   Communicator& c = *(*out)->of;
   c.name = parent.name + "." + std::to_string(parent.splits) + "." + std::to_string(color);
   c.parent = &parent, c.color = color, c.key = key, c.split_number = parent.splits;
-  return opened(*out, config, FAKE_NCCL_SPLIT);
+  return opened(*out, config, FAKE_NCCL_SPLIT, parent.blocking);
 }
 int ncclCommGetAsyncError(Handle* of, int* out) {
   if (fake_cuda_called()) return kSystemError;
@@ -372,8 +378,9 @@ int ncclGroupEnd() {
   if (--grouped().depth > 0) return kSuccess;
   const auto begun = std::exchange(grouped().of, {});
   enqueue_messages(std::exchange(grouped().messages, {}));
-  for (const auto& c : begun) c->asked_for(FAKE_NCCL_LAUNCH), state().launches++;
-  return fake_cuda_called() ? kSystemError : begun.empty() ? kSuccess : kInProgress;
+  int result = kSuccess;
+  for (const auto& c : begun) result = std::max(result, c->launch());
+  return fake_cuda_called() ? kSystemError : result;
 }
 int ncclCommUserRank(Handle* of, int* out) { return *out = of->of->rank, kSuccess; }
 int ncclCommCount(Handle* of, int* out) { return *out = of->of->ranks, kSuccess; }

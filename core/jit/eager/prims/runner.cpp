@@ -53,7 +53,7 @@ class EagerCall : public Counted<EagerCall> {
     if (device != Device::cpu) launch.native_stream = devices.accelerator(device).native_stream();
     const auto run_whole = [&] {
       Status* const failed = kernel_->call()(&launch);
-      return failed ? failed : end_started(*kernel_, &launch);
+      return failed ? failed : end_started(*kernel_, &launch, false);
     };
     if (!key.on_device() || kernel_->has(kStrided)) return run_whole();
     std::vector<Buffer> dense(in.begin(), in.end());
