@@ -11,6 +11,7 @@ import os
 import pathlib
 import statistics
 import sys
+import tempfile
 import time
 
 RANK, RANKS = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
@@ -95,7 +96,7 @@ def by_nccl():
     class Id(ctypes.Structure):
         _fields_ = [("bytes", ctypes.c_char * 128)]
     own, comm, stream = Id(), ctypes.c_void_p(), ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-    file = pathlib.Path(f"/tmp/nccl-id-{os.environ['MASTER_PORT']}")
+    file = pathlib.Path(tempfile.gettempdir(), f"nccl-id-{os.environ['MASTER_PORT']}")
     if RANK == 0:
         nccl.ncclGetUniqueId(ctypes.byref(own))
         file.with_suffix(".part").write_bytes(bytes(own))

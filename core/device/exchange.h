@@ -40,8 +40,8 @@ class Exchange {
   // Throws. `timed`: the time between two such can be asked for.
   virtual std::unique_ptr<DeviceEvent> event(bool timed) = 0;
 
-  // Work is queued that may never be over, unless another thread ends it: until it is taken back as often, waits for the
-  // device look again and again, and hold nothing of the driver's meanwhile.
+  // Work is queued that may never be over, unless another thread ends it: until that is taken back as often, waits for
+  // the device look again and again, and hold nothing of the driver's meanwhile.
   virtual void expect_stall(bool expected) = 0;
   // What is queued now has no good result: the next wait for the device, or copy to the host, returns `why`, once.
   virtual void fail_next_wait(Ref<Status> why) = 0;

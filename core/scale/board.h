@@ -1,5 +1,5 @@
-// Memory that the ranks of one machine share: there they agree on a collective within a microsecond, leave notes for each
-// other, and see whose process has ended.
+// Memory that the ranks of one machine share: there they agree on a collective within a microsecond, leave notes for
+// each other, and see whose process has ended.
 #pragma once
 
 #include <memory>

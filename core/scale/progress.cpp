@@ -49,7 +49,7 @@ bool Task::run_until(Clock::time_point end) {
           idle = 0;
         else if (idle++ >= kSpins) {
           if (Clock::now() >= end) return false;
-          std::this_thread::yield();
+          idle < kSpins + kYields ? std::this_thread::yield() : std::this_thread::sleep_for(kSleep);
         }
     } catch (...) {
       failed = std::current_exception();

@@ -167,7 +167,8 @@ void World::end_all() noexcept {
       if (started_.empty() && on_device_.empty()) return;
       one = on_device_.empty() ? started_.front() : on_device_.front();
     }
-    if (Status* failed = catch_as_status([&]() -> Status* { return finish(one, Until::done), nullptr; })) failed->release();
+    const auto ends = [&]() -> Status* { return finish(one, Until::done), nullptr; };
+    if (Status* failed = catch_as_status(ends)) failed->release();
     forget(one);
   }
 }

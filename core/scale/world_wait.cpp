@@ -159,8 +159,8 @@ void World::ask_once(const Started& one) {
     if (s.task == one.task) s.asked = true;
 }
 
-// Of what was begun on the device: whether it is over, whether a rank that it needs has ended or takes too long. Then its
-// memory has no result: whoever waits for the device is told.
+// Of what was begun on the device: whether it is over, whether a rank that it needs has ended or takes too long. Then
+// its memory has no result: whoever waits for the device is told.
 void World::look_after() {
   std::vector<Started> now;
   {

@@ -3,15 +3,12 @@
 #include <array>
 #include <atomic>
 #include <bit>
-#include <thread>
 
 #include "base/text.h"
 #include "device/cuda/recording.h"
 
 namespace thunder::nvidia {
 namespace {
-
-constexpr size_t kPlaces = 256;  // DeviceAssertions in a page of host memory
 
 Pointer pointer(const void* p) { return reinterpret_cast<Pointer>(p); }
 
@@ -193,13 +190,6 @@ Status* CudaDevice::fill_with_ones(float* to, size_t elements) {
   return status(driver_.set_words(pointer(to), std::bit_cast<unsigned>(1.0F), elements, stream()), "cuMemsetD32Async");
 }
 
-// Where nothing that may stall is queued it leaves the waiting to the driver.
-Status* CudaDevice::look_until_idle() {
-  for (bool idle = false; stalls_ > 0 && !idle; std::this_thread::yield())
-    if (Status* failed = query(stream_, idle)) return failed;
-  return nullptr;
-}
-
 Status* CudaDevice::wait() {
   if (CudaRecording* r = CudaRecording::active(*this)) return r->refuse("waiting for the device");
   if (Status* failed = enter()) return failed;
@@ -264,48 +254,6 @@ void CudaDevice::allow_shared_memory(Function function, unsigned bytes) {
     failed = status(driver_.function_set(function, kMaxDynamicSharedBytes, static_cast<int>(bytes)),
                     "cuFuncSetAttribute");
   if (failed) throw Error(Ref<Status>::adopt(failed));
-}
-
-DeviceAssertion* CudaDevice::watch(Explain explain) {
-  std::lock_guard lock(watched_mutex_);
-  for (Watched& w : watched_)
-    if (!w.explain) return *w.place = DeviceAssertion(), w.explain = std::move(explain), w.place;
-  watched_.reserve(watched_.size() + kPlaces);
-  pages_.reserve(pages_.size() + 1);
-  if (Status* failed = enter()) throw Error(Ref<Status>::adopt(failed));
-  void* page = nullptr;
-  const int result = driver_.allocate_host(&page, kPlaces * sizeof(DeviceAssertion),
-                                           kPortableHostMemory | kMappedHostMemory);
-  if (Status* failed = status(result, "cuMemHostAlloc")) throw Error(Ref<Status>::adopt(failed));
-  pages_.push_back(static_cast<DeviceAssertion*>(page));
-  for (size_t i = 0; i < kPlaces; i++) watched_.push_back({new (pages_.back() + i) DeviceAssertion, nullptr});
-  watched_[watched_.size() - kPlaces].explain = std::move(explain);
-  return pages_.back();
-}
-
-void CudaDevice::unwatch(DeviceAssertion* place) {
-  std::lock_guard lock(watched_mutex_);
-  for (Watched& w : watched_)
-    if (w.place == place) w.ended = true;
-}
-
-void CudaDevice::fail_next_wait(Ref<Status> why) {
-  DeviceAssertion* const place = watch([why = std::move(why)](const DeviceAssertion&) { return why; });
-  std::atomic_ref(place->expr).store(0);
-  unwatch(place);
-}
-
-// Requires: the device is idle.
-Status* CudaDevice::take_failed_assertion() {
-  std::lock_guard lock(watched_mutex_);
-  for (Watched& w : watched_) {
-    const int64_t expr = std::atomic_ref(w.place->expr).load(std::memory_order_relaxed);
-    if (!w.explain) continue;
-    const Explain explain = w.ended ? std::exchange(w.explain, nullptr) : w.explain;
-    w.ended = false;
-    if (expr >= 0) return explain(std::exchange(*w.place, DeviceAssertion())).detach();
-  }
-  return nullptr;
 }
 
 }  // namespace thunder::nvidia

@@ -239,12 +239,14 @@ void NcclGroup::abort() {
   comes_true([&] { return is_idle(); });
 }
 
-// Waits until what it began is done, as far as that takes no time. Throws.
-void NcclGroup::close(Comm& comm) {
-  if (!comm || !comes_true([&] { return is_idle(); })) return;
+// Waits until what it began is done, as far as that takes no time: false where it is not. Throws.
+bool NcclGroup::close(Comm& comm) {
+  if (!comm) return true;
+  if (!comes_true([&] { return is_idle(); })) return false;
   library_.check(library_.finalize(comm), "ncclCommFinalize", comm);
-  if (!comes_true([&] { return is_settled(); })) return;
+  if (!comes_true([&] { return is_settled(); })) return false;
   library_.check(library_.destroy(std::exchange(comm, nullptr)), "ncclCommDestroy", nullptr);
+  return true;
 }
 
 NcclGroup::~NcclGroup() {
@@ -254,7 +256,11 @@ NcclGroup::~NcclGroup() {
     } catch (const Error&) {  // it is lost, and what it holds of the device with it
     }
   };
-  if (state_ == State::is_open) attempt([&] { check(device_->enter()), close(comm_), close(root_); });
+  const auto close_both = [&] {
+    check(device_->enter());
+    if (close(comm_)) close(root_);
+  };
+  if (state_ == State::is_open) attempt(close_both);
   attempt([&] { abort(); });
   if (stream_) device_->driver().stream_destroy(stream_);
 }

@@ -1,6 +1,7 @@
 // A communicator of NCCL's: it opens while ranks go on, begins one collective after the other and can be left at any
-// moment. NCCL starts a thread for each call of a communicator that does not block. So collectives are those of one that
-// blocks, split from one that does not: to open it takes as long as the ranks take, to hand over a collective a moment.
+// moment. NCCL starts a thread for each call of a communicator that does not block. So collectives are those of one
+// that blocks, split from one that does not: to open it takes as long as the ranks take, to hand over a collective a
+// moment.
 #pragma once
 
 #include <mutex>
@@ -63,7 +64,7 @@ class NcclGroup : public Group {
   void for_group(F&& begin);
   void send_bytes(const void* in, size_t bytes, int64_t to);
   void receive_bytes(void* out, size_t bytes, int64_t from);
-  void close(Comm& comm);
+  bool close(Comm& comm);
   bool is_idle();
   size_t free_bytes() const;
 
