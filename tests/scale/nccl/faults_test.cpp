@@ -1,6 +1,6 @@
 // What goes wrong with NCCL: each entry point failing, ranks that never come, collectives that are never over. Nothing hangs, and
 // every rank is told.
-// covers: core/scale/nccl/group.cpp
+// covers: core/scale/nccl/group.cpp core/device/cuda/reports.cpp
 #include "scale/nccl/group.h"
 #include "scale/nccl/rank_threads.h"
 
