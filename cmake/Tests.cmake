@@ -470,8 +470,8 @@ if(TARGET battery_test AND TARGET thunder_llvm AND NOT THUNDER_SANITIZE)
 endif()
 
 # Generated inputs, many more than the commit tier tries.
-foreach(sweep "capi Metadata 1000000" "capi Misuse 1000" "core_ops Sizes 2000" "core_onnx Mutations 1000000"
-              "battery ArgumentPrograms 1000000" "battery SegmentPrograms 3000" "battery PlainNumbers 1"
+foreach(sweep "capi Metadata 1000000" "capi Misuse 10000" "core_ops Sizes 2000" "core_onnx Mutations 1000000"
+              "core_onnx Nodes 1000000" "battery ArgumentPrograms 1000000" "battery SegmentPrograms 3000" "battery PlainNumbers 1"
               "battery NumberOptions 1" "battery All/Engines 1")
   separate_arguments(sweep)
   list(GET sweep 0 program)
