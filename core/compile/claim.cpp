@@ -83,21 +83,30 @@ bool is_claimed_as_before(const Node& line, const Store& store, const Executors&
   return by != executors.end() && (*by)->name() == line.executor;
 }
 
+namespace {
+
+// Whether an executor may take the line at other sizes that did not at those at hand. `inside`: of a region, where our
+// executors before the claimant take nothing at any size.
+bool may_be_taken(const Node& n, const Executors& executors, bool inside) {
+  for (const Ref<Executor>& e : executors) {
+    const ExecutorDesc& d = e->desc();
+    const bool is_claimant = n.executor && e->name() == n.executor, is_callers = d.flags & kMayFail;
+    const bool may_take = is_callers || (!is_claimant && !d.claims_any_size && !def(n).view && !inside);
+    if (may_take && e->may_claim(n.op->name())) return true;
+    if (is_claimant) return false;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<uint32_t> lines_to_ask_again(const Trace& claimed, const Executors& executors, const Op& region) {
   std::vector<uint32_t> out;
   for (uint32_t i = 0; i < claimed.nodes.size(); i++) {
-    const Node& n = *claimed.nodes[i];
-    if (n.op == &region) continue;
-    for (const Ref<Executor>& e : executors) {
-      const ExecutorDesc& d = e->desc();
-      const bool is_claimant = e->name() == n.executor, is_callers = d.flags & kMayFail;
-      const bool may_take = is_callers || (!is_claimant && !d.claims_any_size && !def(n).view);
-      if (may_take && e->may_claim(n.op->name())) {
-        out.push_back(i);
-        break;
-      }
-      if (is_claimant) break;
-    }
+    const Node& line = *claimed.nodes[i];
+    const bool is_region = line.op == &region;
+    const auto asked = [&](const Node* n) { return may_be_taken(*n, executors, is_region); };
+    if (is_region ? std::any_of(line.body.begin(), line.body.end(), asked) : asked(&line)) out.push_back(i);
   }
   return out;
 }

@@ -17,8 +17,9 @@ Trace claim(const Trace& trace, const Executors& executors, const CompileSetting
 // class, with numbers.
 bool is_claimed_as_before(const Node& line, const Store& store, const Executors& executors,
                           const CompileSettings& settings);
-// The lines of a claimed trace, but regions, that another executor may take at other sizes: one that comes before the
-// claimant, or an executor of the caller's, whose claims may depend on sizes. Any of ours takes views of any size.
+// The lines of a claimed trace that another executor may take at other sizes: one that comes before the claimant, or an
+// executor of the caller's, whose claims may depend on sizes; of a region, one of its body. Any of ours takes views of
+// any size.
 std::vector<uint32_t> lines_to_ask_again(const Trace& claimed, const Executors& executors, const Op& region);
 
 }  // namespace thunder

@@ -97,9 +97,13 @@ namespace {
 void require_same_claims(Compilation& c, std::span<const uint32_t> lines) {
   if (lines.empty()) return;
   Specialisation& with_numbers = c.of_class.lines->get();
-  for (const uint32_t line : lines)
-    if (!is_claimed_as_before(*with_numbers(c.trace().nodes[line]), with_numbers.store(), c.executors, c.settings()))
-      fail(Code::invalid_argument, "for these sizes another executor takes a line");
+  for (const uint32_t line : lines) {
+    const Node& node = *with_numbers(c.trace().nodes[line]);
+    const std::span<const Node* const> all = node.op == &c.region() ? node.body : std::span(&c.trace().nodes[line], 1);
+    for (const Node* n : all)
+      if (!is_claimed_as_before(*with_numbers(n), with_numbers.store(), c.executors, c.settings()))
+        fail(Code::invalid_argument, "for these sizes another executor takes a line");
+  }
 }
 
 // Puts the kernels of a plan's leaders that need their lines into `kernels`. False: such a line is not taken as its
@@ -158,6 +162,7 @@ void put_numbers(Compilation& c) {
 void lower(Compilation& c) {
   auto maker = std::make_shared<const KernelMaker>(c.executors, c.settings());
   const KernelMaker& by = *maker;
+  c.of_class.shares_plan = false;  // it may run again
   if (c.of_class.plan) {
     if (lower_by_class(c, maker)) return;
     put_numbers(c);

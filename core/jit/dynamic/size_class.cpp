@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "base/text.h"
 #include "executors/fusion/choices.h"
@@ -88,6 +89,31 @@ std::vector<Trace> with_sizes(std::span<const Trace> traces, const std::vector<i
   return out;
 }
 
+// Whether an executor may take this node, or a composite in its body, at other sizes than those at hand, at which it
+// was decomposed. `taken`: results of what it took. The recursion follows how deep ops are nested in their definitions.
+bool may_take(const Executor& e, const Node& node, const std::set<ValueId>& taken) {
+  if (node.op->prim || node.results.empty() || taken.count(node.results[0])) return false;
+  return e.may_claim(node.op->name()) || std::any_of(node.body.begin(), node.body.end(), [&](const Node* inner) {
+           return may_take(e, *inner, taken);
+         });
+}
+
+// A class has what executors left of composites: nobody is asked again about a composite that was decomposed.
+const char* find_declined_composite(const Wanted& wanted, const Entry& lines) {
+  const std::vector<Trace>& all = lines.traces.made();
+  const auto descended = std::find_if(all.begin(), all.end(), [](const Trace& t) { return t.pass == "descend"; });
+  if (descended == all.begin() || descended == all.end()) return nullptr;
+  for (const Ref<Executor>& e : executors_for(wanted.context(), wanted.options())) {
+    if (!(e->desc().flags & kMayFail) || !e->desc().claim) continue;
+    std::set<ValueId> taken;
+    for (const Node* n : all.back().nodes)
+      if (n->executor && n->executor == e->name()) taken.insert(n->results.begin(), n->results.end());
+    for (const Node* n : std::prev(descended)->nodes)
+      if (may_take(*e, *n, taken)) return "an executor of the caller's may take an op at other sizes";
+  }
+  return nullptr;
+}
+
 const char* find_obstacle(const Wanted& wanted) {
   if (!wanted.context().passes_with(wanted.options().passes()).empty()) return "passes of the caller's";
   const Executors executors = executors_for(wanted.context(), wanted.options());
@@ -119,6 +145,7 @@ std::unique_ptr<SizeClass> SizeClass::derive(const Wanted& wanted, const Symboli
     }
     if (numbers.empty()) {
       if (!lines->guards.empty()) return alone.why = "its lines read state of the host", nullptr;
+      if (const char* why = find_declined_composite(wanted, *lines)) return alone.why = why, nullptr;
       lines->conditions = reads.conditions();
       return std::unique_ptr<SizeClass>(new SizeClass(of, std::move(lines), std::move(symbols)));
     }
