@@ -41,6 +41,6 @@ MUTANTS = {
     "an argument is read as if it were dense": Mutant("core/program/plan.cpp",
         "strides.assign(given.begin(), given.end());", "(void)given;", "compiled", ("values",)),
     "a write in no_grad takes the gradient away": Mutant("core/ops/defs/detach.cpp",
-        "return c.builder.call(\"prims.set_data\", {c.builder.var(base), c.builder.var(written)}).id;",
+        "return c.builder.call(Prim::set_data, {c.builder.var(base), c.builder.var(written)}).id;",
         "return (void)c, (void)base, written;", "compiled on a tape", ("gradients",)),
 }
