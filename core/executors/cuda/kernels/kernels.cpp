@@ -21,7 +21,12 @@ KernelPtr prepare(const NodeView& view, void* user) {
 }  // namespace
 
 ExecutorDesc kernels_executor(Devices& devices) {
-  return {.name = "kernels", .any_device = true, .user = &devices, .claim = claim, .prepare = prepare};
+  return {.name = "kernels",
+          .any_device = true,
+          .claims_any_size = true,
+          .user = &devices,
+          .claim = claim,
+          .prepare = prepare};
 }
 
 }  // namespace thunder
