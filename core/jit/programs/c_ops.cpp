@@ -1,6 +1,5 @@
 #include "jit/programs/c_ops.h"
 
-
 #include "base/text.h"
 #include "executors/cpu/products/batched_product.h"
 

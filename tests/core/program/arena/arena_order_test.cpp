@@ -1,26 +1,12 @@
 // Requests placed for other sizes in the order in which they lay: never two in one place, in about as much memory.
 #include "program/arena/arena_order.h"
 
-#include <gtest/gtest.h>
-
 #include <random>
+
+#include "core/program/arena/support.h"
 
 namespace thunder {
 namespace {
-
-using Requests = std::vector<ArenaRequest>;
-
-void expect_apart(const Requests& requests, size_t top) {
-  for (size_t i = 0; i < requests.size(); i++) {
-    const ArenaRequest& a = requests[i];
-    EXPECT_LE(static_cast<size_t>(a.offset + a.bytes), top);
-    for (size_t j = 0; j < i; j++) {
-      const ArenaRequest& b = requests[j];
-      const bool together = a.first <= b.last && b.first <= a.last;
-      EXPECT_FALSE(together && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes) << i << " and " << j;
-    }
-  }
-}
 
 // Bytes that grow with a size, as those of a layer's values, beside some that do not.
 Requests requests_for(int64_t size, uint32_t seed) {

@@ -1,28 +1,13 @@
 // Where values lie in an arena: no two at one place at one time, and how much memory that takes.
 #include "program/arena/arena_plan.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <random>
-#include <vector>
+
+#include "core/program/arena/support.h"
 
 namespace thunder {
 namespace {
-
-using Requests = std::vector<ArenaRequest>;
-
-void expect_apart(const Requests& requests, size_t top) {
-  for (size_t i = 0; i < requests.size(); i++) {
-    const ArenaRequest& a = requests[i];
-    EXPECT_LE(static_cast<size_t>(a.offset + a.bytes), top);
-    for (size_t j = 0; j < i; j++) {
-      const ArenaRequest& b = requests[j];
-      const bool together = a.first <= b.last && b.first <= a.last;
-      EXPECT_FALSE(together && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes) << i << " and " << j;
-    }
-  }
-}
 
 TEST(ArenaPlan, gives_values_of_different_times_the_same_bytes) {
   Requests requests = {{64, 0, 1}, {128, 1, 2}, {64, 2, 3}};
